@@ -200,7 +200,7 @@ describe("the documents", () => {
       ["docs/configure.md", Dialect.all.map(({ host }) => host).filter((host) => host !== "native"), 40],
       [
         "docs/configure.md",
-        named("config/environmentVariables.ts", /\b(HOME|LANG|LOGNAME|SHELL|TERM|TMPDIR|TZ|USER)\b/g).filter((name) =>
+        named("config/variableNames.ts", /\b(HOME|LANG|LOGNAME|SHELL|TERM|TMPDIR|TZ|USER)\b/g).filter((name) =>
           Variables.isInherited(name, "posix")
         ),
         8

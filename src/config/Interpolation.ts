@@ -70,37 +70,26 @@ export interface Reference {
   readonly fallback: string | undefined
 }
 
-/** A literal text, or the content of a `${…}`. */
-type Token = { readonly literal: string } | { readonly content: string }
+/** A literal text, or what stands for a value. */
+type Part = string | Reference
 
+/** What begins at an offset. Without a `part`, the text up to `end` stays literal, so that nothing nested in it is read. */
 interface Match {
   readonly end: number
-  /** Absent: the text up to `end` stays literal, so that nothing nested in it is read. */
-  readonly token?: Token | undefined
+  readonly part: Part | undefined
 }
 
-/** A matcher for one spelling, made for a text: returns the match that begins at an offset. */
+/** A matcher for one spelling, made for a text. */
 type Spelling = (text: string) => (at: number) => Match | undefined
 
-/** Finds the first `end` from an offset on. Offsets only grow, so each part of the text is searched once. */
-const finder = (text: string, end: string) => {
-  let found = -1
-  return (from: number): number | undefined => {
-    if (found !== Infinity && found < from) {
-      const next = text.indexOf(end, from)
-      found = next === -1 ? Infinity : next
-    }
-    return found === Infinity ? undefined : found
-  }
-}
-
-const between = (open: string, close: string, read: (content: string) => Token | undefined): Spelling => (text) => {
-  const closing = finder(text, close)
+/** Takes linear time, because each match is left behind, and nothing is searched where no `close` follows. */
+const between = (open: string, close: string, read: (content: string) => Part | undefined): Spelling => (text) => {
+  const last = text.lastIndexOf(close)
   return (at) => {
-    if (!text.startsWith(open, at)) return undefined
     const from = at + open.length
-    const end = closing(from)
-    return end === undefined ? undefined : { end: end + close.length, token: read(text.slice(from, end)) }
+    if (from > last || !text.startsWith(open, at)) return undefined
+    const end = text.indexOf(close, from)
+    return { end: end + close.length, part: read(text.slice(from, end)) }
   }
 }
 
@@ -113,8 +102,8 @@ const shellCommand: Spelling = (text) => {
     for (let end = at + 1; end < text.length; end++) {
       if (text[end] === "(") depth++
       else if (text[end] === ")" && --depth === 0) {
-        const token = line(text.slice(at + 2, end).trim())
-        return token && { end: end + 1, token }
+        const part = line(text.slice(at + 2, end).trim())
+        return part && { end: end + 1, part }
       }
     }
     isUnclosed = true
@@ -126,106 +115,105 @@ const dollarName: Spelling = (text) => {
   const pattern = /\$([A-Za-z_][A-Za-z0-9_]*)/y
   return (at) => {
     pattern.lastIndex = at
-    const [all, name] = pattern.exec(text) ?? []
-    return all === undefined ? undefined : { end: at + all.length, token: { content: `env:${name}` } }
+    const [all = "", name] = pattern.exec(text) ?? []
+    return name === undefined ? undefined : { end: at + all.length, part: env(name) }
   }
 }
 
-/** The tokens of a text. With `escapes`, a run of dollars before a brace stands for half of them. */
+/** The parts of a text. With `escapes`, a run of dollars before a brace stands for half of them. */
 const scan = (
   text: string,
   spellings: ReadonlyArray<Spelling>,
   { braces, escapes }: { readonly escapes: boolean; readonly braces: boolean }
-): { readonly tokens: ReadonlyArray<Token>; readonly hasLookAlike: boolean } => {
+): { readonly parts: ReadonlyArray<Part>; readonly hasLookAlike: boolean } => {
   const readers = spellings.map((spelling) => spelling(text))
   const opening = braces ? /[${]/g : /\$/g
-  const tokens: Array<Token> = []
+  const parts: Array<Part> = []
   let literal = ""
   let hasLookAlike = false
   let from = 0
-  let at = 0
+  /** Takes the text up to `end` as it is, and goes on at `next`. */
   const keep = (end: number, next: number, more = ""): void => {
     literal += text.slice(from, end) + more
-    from = at = next
+    from = opening.lastIndex = next
   }
-  const read = (): void => {
-    for (const reader of readers) {
-      const match = reader(at)
-      if (match === undefined) continue
-      const { end, token } = match
-      if (token === undefined) {
-        hasLookAlike ||= text[at] === "$"
-        at = end
-      } else if ("literal" in token) keep(at, end, token.literal)
-      else {
-        keep(at, end)
-        if (literal !== "") tokens.push({ literal })
-        literal = ""
-        tokens.push(token)
-        hasLookAlike ||= token.content.includes("${")
-      }
-      return
-    }
-    at += 1
-  }
-  for (;;) {
-    opening.lastIndex = at
-    const next = opening.exec(text)?.index
-    if (next === undefined) break
-    at = next
+  for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
+    let at = found.index
     if (escapes && text[at] === "$") {
       let brace = at
       while (text[brace] === "$") brace++
-      const dollars = brace - at
-      if (text[brace] === "{") {
-        keep(at, brace - 1, "$".repeat(dollars >> 1))
-        if (dollars % 2 === 0) {
-          keep(at, brace + 1, "{")
-          continue
-        }
-      } else at = brace - 1
+      const half = "$".repeat((brace - at) >> 1)
+      if (text[brace] === "{" && (brace - at) % 2 === 0) {
+        keep(at, brace + 1, `${half}{`)
+        continue
+      }
+      if (text[brace] === "{") keep(at, brace - 1, half)
+      at = brace - 1
     }
-    read()
+    opening.lastIndex = at + 1
+    let match: Match | undefined
+    for (let reader = 0; match === undefined && reader < readers.length; reader++) match = readers[reader]!(at)
+    if (match === undefined) continue
+    const { end, part } = match
+    if (part === undefined) {
+      hasLookAlike ||= text[at] === "$"
+      opening.lastIndex = end
+    } else if (typeof part === "string") keep(at, end, part)
+    else {
+      keep(at, end)
+      if (literal !== "") parts.push(literal)
+      literal = ""
+      parts.push(part)
+      hasLookAlike ||= `${part.name}${part.fallback}`.includes("${")
+    }
   }
   keep(text.length, text.length)
-  if (literal !== "") tokens.push({ literal })
-  return { tokens, hasLookAlike }
+  if (literal !== "") parts.push(literal)
+  return { parts, hasLookAlike }
 }
-
-const name = /^[^\s${}|](?:[^${}|]*[^\s${}|])?$/
-const variable = /^[^\s${}|]+$/
 
 const kinds = ["env", "input", "secret", "file", "var", "cmd"] as const
 
-const kindOf = (content: string): typeof kinds[number] | undefined =>
-  kinds.find((kind) => content.startsWith(`${kind}:`))
+type Kind = typeof kinds[number]
+
+const kindOf = (content: string): Kind | undefined => kinds.find((kind) => content.startsWith(`${kind}:`))
+
+const env = (name: string): Reference => ({ kind: "env", name, fallback: undefined })
+
+const variable = /^[^\s${}|]+$/
+const names: { readonly [K in Kind]: RegExp } = {
+  env: variable,
+  var: variable,
+  input: /^[^\s${}|](?:[^${}|]*[^\s${}|])?$/,
+  secret: /^[^\s${}|](?:[^${}|]*[^\s${}|])?$/,
+  file: /^(?!\s*$)(?:[^$}]|\$(?!\{))*$/,
+  cmd: /^(?!\s*$)(?:[^$}]|\$(?!\{))*$/
+}
+
+/** A reference from the text behind its kind, if it can stand between braces. */
+const referenceOf = (kind: Kind, body: string): Reference | undefined => {
+  const split = kind === "file" || kind === "cmd" ? -1 : body.indexOf(":-")
+  const name = split === -1 ? body : body.slice(0, split)
+  return names[kind].test(name) && !body.includes("}")
+    ? { kind, name, fallback: split === -1 ? undefined : body.slice(split + 2) }
+    : undefined
+}
 
 /** The reference of a canonical content; `undefined` where the text stays literal. */
 const reference = (content: string): Reference | undefined => {
   const kind = kindOf(content)
-  if (kind !== undefined) {
-    const body = content.slice(kind.length + 1)
-    if (kind === "file" || kind === "cmd") {
-      return body.trim() === "" || body.includes("${") ? undefined : { kind, name: body, fallback: undefined }
-    }
-    const split = body.indexOf(":-")
-    const head = split === -1 ? body : body.slice(0, split)
-    const isName = (kind === "env" || kind === "var" ? variable : name).test(head)
-    if (isName) return { kind, name: head, fallback: split === -1 ? undefined : body.slice(split + 2) }
-  }
-  const isText = content.trim() === "" || /[${]/.test(content)
-  return isText ? undefined : { kind: "unknown", name: content, fallback: undefined }
+  const known = kind && referenceOf(kind, content.slice(kind.length + 1))
+  if (known !== undefined || kind === "file" || kind === "cmd") return known
+  return content.trim() === "" || /[${]/.test(content)
+    ? undefined
+    : { kind: "unknown", name: content, fallback: undefined }
 }
 
-const content = (text: string): Token | undefined => reference(text) === undefined ? undefined : { content: text }
-
-const canonicalBraces = [between("${", "}", content)]
+const canonicalBraces = [between("${", "}", reference)]
 
 /** The literal text and the references of a template, in order. */
-export const parse = (template: string): ReadonlyArray<string | Reference> =>
-  scan(template, canonicalBraces, { escapes: true, braces: false }).tokens.map((token) =>
-    "literal" in token ? token.literal : reference(token.content) ?? token.content
-  )
+export const parse = (template: string): ReadonlyArray<Part> =>
+  scan(template, canonicalBraces, { escapes: true, braces: false }).parts
 
 export const references = (template: string): ReadonlyArray<Reference> =>
   parse(template).filter((part) => typeof part !== "string")
@@ -239,6 +227,9 @@ export const variables = (template: string): ReadonlyArray<string> => [
 export const nameOf = ({ kind, name }: Reference): string =>
   kind === "env" || kind === "unknown" ? name : `${kind}:${name}`
 
+const written = ({ fallback, kind, name }: Reference): string =>
+  `\${${kind === "unknown" ? "" : `${kind}:`}${name}${fallback === undefined ? "" : `:-${fallback}`}}`
+
 /** A literal text within a template: the dollars before a brace, or before a reference that follows, are doubled. */
 const escape = (text: string, isBeforeReference: boolean): string =>
   text.replaceAll(/\$+\{?/g, (run, at: number) => {
@@ -249,15 +240,12 @@ const escape = (text: string, isBeforeReference: boolean): string =>
 /** A template that stands for the text itself. */
 export const literal = (text: string): string => escape(text, false)
 
-/** A content of this kind, if it is read as that between braces. */
-const contentOf = (kind: Reference["kind"], body: string): Token | undefined => {
-  const text = `${kind}:${body}`
-  return !text.includes("}") && reference(text)?.kind === kind ? { content: text } : undefined
-}
-
 /** A line to run. One that cannot stand between braces must not become a literal text: it cannot be resolved. */
-const line = (text: string): Token | undefined =>
-  text === "" ? undefined : contentOf("cmd", text) ?? { content: `unsupported:${text.replace(/[${}|]/g, "?")}` }
+const line = (text: string): Reference | undefined =>
+  text === ""
+    ? undefined
+    : referenceOf("cmd", text) ??
+      { kind: "unknown", name: `unsupported:${text.replace(/[${}|]/g, "?")}`, fallback: undefined }
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/
 const key = /^[A-Za-z0-9_.-]+$/
@@ -265,49 +253,58 @@ const scheme = /^[A-Za-z_][A-Za-z0-9+._-]*:/
 const shellOperator = /^[A-Za-z_][A-Za-z0-9_]*:[+?]/
 
 /** `env:NAME | value:default`; longer chains cannot be resolved. */
-const piped = (text: string): Token | undefined => {
+const piped = (text: string): Part | undefined => {
   const [first = "", second, ...more] = text.split("|").map((alternative) => alternative.trim())
-  if (first.startsWith("value:") && second === undefined) return { literal: first.slice("value:".length) }
+  if (first.startsWith("value:") && second === undefined) return first.slice("value:".length)
   const kind = kindOf(first)
   const isKnown = kind === "env" || kind === "input" || kind === "secret"
   return !isKnown || second?.startsWith("value:") !== true || more.length > 0
     ? undefined
-    : contentOf(kind, `${first.slice(kind.length + 1)}:-${second.slice("value:".length)}`)
+    : referenceOf(kind, `${first.slice(kind.length + 1)}:-${second.slice("value:".length)}`)
 }
 
-/** The content of `${…}` in the canonical spelling. */
-const dollarBraces = (syntax: Syntax) => (text: string): Token | undefined => {
+/** The content of `${…}`, by the spellings that a host has for it. */
+const dollarBraces = (syntax: Syntax) => (text: string): Part | undefined => {
   const split = text.indexOf(":-")
   const head = (split === -1 ? text : text.slice(0, split)).trim()
   const rest = split === -1 ? "" : text.slice(split)
-  const place = syntax.places?.get(head)
-  if (place !== undefined) return { content: `var:${place}${rest}` }
-  const { bare, canonical, command, env, file, input, inputPrefix, pipes } = syntax
+  const { bare, canonical, command, env, file, input, inputPrefix, pipes, places } = syntax
+  const place = places?.get(head)
+  if (place !== undefined) return referenceOf("var", place + rest)
   if (inputPrefix !== undefined && head.startsWith(inputPrefix)) {
-    return contentOf("input", head.slice(inputPrefix.length) + rest)
+    return referenceOf("input", head.slice(inputPrefix.length) + rest)
   }
   const kind = kindOf(head)
+  const known: { readonly [K in Kind]: boolean | undefined } = {
+    env,
+    input,
+    secret: canonical,
+    var: canonical,
+    file: canonical === true || file,
+    cmd: canonical
+  }
   if (kind === "file" || kind === "cmd") {
-    const isKnown = canonical === true || (kind === "file" && file === true)
-    return isKnown ? contentOf(kind, text.trim().slice(kind.length + 1).trim()) : undefined
+    return known[kind] === true ? referenceOf(kind, text.trim().slice(kind.length + 1).trim()) : undefined
   }
   if (pipes === true && (head.includes("|") || head.startsWith("value:"))) {
-    const token = piped(head + rest)
-    if (token !== undefined) return token
+    const part = piped(head + rest)
+    if (part !== undefined) return part
   } else if (kind !== undefined) {
-    const isKnown = kind === "env" ? env : kind === "input" ? input : canonical
-    return isKnown === true ? contentOf(kind, head.slice(kind.length + 1).trim() + rest) : undefined
+    return known[kind] === true ? referenceOf(kind, head.slice(kind.length + 1).trim() + rest) : undefined
   }
-  if (bare === true && identifier.test(head)) return contentOf("env", head + rest)
+  if (bare === true && identifier.test(head)) return referenceOf("env", head + rest)
   const stays = (command === true && shellOperator.test(text)) ||
     ((pipes === true || canonical === true) && scheme.test(text))
-  return stays && reference(text)?.kind === "unknown" ? { content: text } : undefined
+  const unknown = stays ? reference(text) : undefined
+  return unknown?.kind === "unknown" ? unknown : undefined
 }
 
-const github = (text: string): Token | undefined => {
-  const [, kind, id = ""] = /^(secrets|inputs)\.(.*)$/.exec(text.trim()) ?? []
-  return kind !== undefined && key.test(id) ? { content: `${kind.slice(0, -1)}:${id}` } : undefined
+const github = (text: string): Reference | undefined => {
+  const [, kind, name = ""] = /^(secret|input)s\.(.*)$/.exec(text.trim()) ?? []
+  return (kind === "secret" || kind === "input") && key.test(name) ? { kind, name, fallback: undefined } : undefined
 }
+
+const name = (text: string): Reference | undefined => identifier.test(text) ? env(text) : undefined
 
 /** The spellings of a syntax; the first that begins at a place counts. */
 const spellingsOf = (syntax: Syntax): ReadonlyArray<Spelling> => [
@@ -315,23 +312,19 @@ const spellingsOf = (syntax: Syntax): ReadonlyArray<Spelling> => [
   between("${", "}", dollarBraces(syntax)),
   ...(syntax.command === true ? [shellCommand] : []),
   ...(syntax.dollar === true ? [dollarName] : []),
-  ...(syntax.handlebars === true
-    ? [between("{{", "}}", (text) => identifier.test(text.trim()) ? { content: `env:${text.trim()}` } : undefined)]
-    : []),
+  ...(syntax.handlebars === true ? [between("{{", "}}", (text) => name(text.trim()))] : []),
   ...(syntax.braces === true
-    ? [
-      between("{env:", "}", (text) => contentOf("env", text.trim())),
-      between("{file:", "}", (text) => contentOf("file", text.trim()))
-    ]
+    ? (["env", "file"] as const).map((kind) => between(`{${kind}:`, "}", (text) => referenceOf(kind, text.trim())))
     : [])
 ]
 
-/** The token of a text that is, as a whole, a variable or a command line. */
-const whole = ({ bang, powershell }: Syntax, text: string): Token | undefined => {
-  if (bang === true && text.startsWith("!")) return line(text.slice(1).trim())
-  const name = powershell === true && text.startsWith("$env:") ? text.slice("$env:".length) : ""
-  return identifier.test(name) ? { content: `env:${name}` } : undefined
-}
+/** The reference that a text is as a whole: a variable or a command line. */
+const whole = ({ bang, powershell }: Syntax, text: string): Reference | undefined =>
+  bang === true && text.startsWith("!")
+    ? line(text.slice(1).trim())
+    : powershell === true && text.startsWith("$env:")
+    ? name(text.slice("$env:".length))
+    : undefined
 
 /** A host's text in the canonical spelling. */
 export interface Canonical {
@@ -343,16 +336,17 @@ export interface Canonical {
 /** A host's text as a canonical template. */
 export const canonical = (syntax: Syntax, text: string): Canonical => {
   const all = whole(syntax, text)
-  const { hasLookAlike, tokens } = all !== undefined
-    ? { tokens: [all], hasLookAlike: false }
+  const { hasLookAlike, parts } = all !== undefined
+    ? { parts: [all], hasLookAlike: false }
     : scan(text, spellingsOf(syntax), {
       escapes: syntax.canonical === true,
       braces: syntax.braces === true || syntax.handlebars === true
     })
-  const runs = tokens.some((token) => "content" in token && /^(?:cmd|unsupported):/.test(token.content))
+  const runs = parts.some((part) =>
+    typeof part !== "string" && (part.kind === "cmd" || part.name.startsWith("unsupported:"))
+  )
   return {
-    template: tokens
-      .map((token, at) => "content" in token ? `\${${token.content}}` : escape(token.literal, at < tokens.length - 1))
+    template: parts.map((part, at) => typeof part === "string" ? escape(part, at < parts.length - 1) : written(part))
       .join(""),
     warnings: [
       ...(hasLookAlike ? ["looks-like-variable" as const] : []),

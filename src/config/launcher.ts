@@ -1,26 +1,16 @@
-/**
- * The table of launchers, which install a server before they run it: package runners (npx, uvx, …), container engines,
- * and deno with a package.
- *
- * @internal
- */
+/** What a command line runs in the end: through wrappers, package runners (npx, uvx, …), container engines, and deno. */
+import { engineOptions, engines, type Runner, runners, wrappers } from "./launchers.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-/**
- * A command line word by word, and what its words are called in an entry.
- *
- * @internal
- */
+export type Ecosystem = Runner["ecosystem"]
+
+/** A command line word by word, and what its words are called in an entry. */
 export interface Line {
   readonly words: ReadonlyArray<string>
   readonly at: (word: number) => string
 }
 
-/**
- * What is started in the end.
- *
- * @internal
- */
+/** A program on a command line. */
 export interface Launched extends Line {
   /** The name of the program: without its folder and without what Windows adds. */
   readonly program: string
@@ -28,37 +18,21 @@ export interface Launched extends Line {
   readonly from: number
 }
 
-const name = (word: string): string =>
-  word.slice(Math.max(word.lastIndexOf("/"), word.lastIndexOf("\\")) + 1).toLowerCase().replace(
-    /\.(exe|cmd|bat|com|ps1)$/,
-    ""
-  )
+const nameOf = (word: string): string =>
+  word.slice(Math.max(word.lastIndexOf("/"), word.lastIndexOf("\\")) + 1).toLowerCase()
+    .replace(/\.(exe|cmd|bat|com|ps1)$/, "")
 
-/** Programs that start another one, with those of their options that take a value. */
-const wrappers: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
-  ["env", ["-u", "--unset", "-C", "--chdir"]],
-  ["sudo", ["-u", "--user", "-g", "--group", "-h", "--host", "-p", "--prompt", "-C", "-D", "--chdir"]],
-  ["doas", ["-u", "-C"]],
-  ["nohup", []],
-  ["setsid", []],
-  ["time", ["-f", "-o"]],
-  ["nice", ["-n", "--adjustment"]],
-  ["stdbuf", ["-i", "-o", "-e"]],
-  ["wsl", ["-d", "--distribution", "-u", "--user", "--cd"]],
-  ["cmd", []],
-  ["command", []],
-  ["exec", ["-a"]],
-  ["corepack", []]
-])
-
-const afterOptions = ({ words }: Line, from: number, valued: ReadonlyArray<string>, cmd: boolean): number => {
-  let at = from
-  while (at < words.length) {
-    const word = words[at]!
-    if (word === "--") return at + 1
+/** The first word from `at` that is no option, where some options take the word after them. */
+const afterOptions = (
+  words: ReadonlyArray<string>,
+  at: number,
+  valued: ReadonlyArray<string>,
+  isOption = /^-/
+): number => {
+  for (let word = words[at]; word !== undefined; word = words[at]) {
     if (valued.includes(word)) at += 2
-    else if (word.startsWith("-") || (cmd && word.startsWith("/")) || /^\w+=/.test(word)) at += 1
-    else return at
+    else if (isOption.test(word)) at += 1
+    else break
   }
   return at
 }
@@ -66,27 +40,22 @@ const afterOptions = ({ words }: Line, from: number, valued: ReadonlyArray<strin
 /**
  * Looks through programs that only start another one (`env A=b npx …`, `cmd /c npx …`): the programs on the way, the
  * last one at the end.
- *
- * @internal
  */
 export const launched = (line: Line): ReadonlyArray<Launched> => {
   const way: Array<Launched> = []
   let from = 0
   while (from < line.words.length) {
-    const program = name(line.words[from]!)
+    const program = nameOf(line.words[from]!)
     way.push({ ...line, program, from })
     const valued = wrappers.get(program)
     if (valued === undefined) break
-    from = afterOptions(line, from + 1, valued, program === "cmd")
+    from = afterOptions(line.words, from + 1, valued, program === "cmd" ? /^(?!--$)[-/]|^\w+=/ : /^(?!--$)-|^\w+=/)
+    if (line.words[from] === "--") from += 1
   }
   return way
 }
 
-/**
- * One argument: its option, if it is one, and the value of that, wherever it is written.
- *
- * @internal
- */
+/** One argument: its option, if it is one, and the value of that, wherever it is written. */
 export interface Argument {
   /** `--name` or `-n`; undefined for a word that is no option. */
   readonly option: string | undefined
@@ -95,139 +64,29 @@ export interface Argument {
   readonly word: number
 }
 
-/**
- * The arguments from a word on, up to the first that `stop` says is the last; an option that is not a switch takes the
- * word after it.
- *
- * @internal
- */
+/** The arguments from a word on; an option that is not a switch takes the word after it. */
 export const argumentsOf = (
   { words }: Line,
   from: number,
   isSwitch: (option: string) => boolean
 ): ReadonlyArray<Argument> => {
   const all: Array<Argument> = []
-  let at = from
   let plain = false
-  while (at < words.length) {
+  for (let at = from; at < words.length; at++) {
     const word = words[at]!
+    const equals = word.indexOf("=")
     if (plain || word === "-" || !word.startsWith("-")) all.push({ option: undefined, value: word, word: at })
     else if (word === "--") plain = true
-    else {
-      const equals = word.indexOf("=")
-      if (equals !== -1) all.push({ option: word.slice(0, equals), value: word.slice(equals + 1), word: at })
-      else if (isSwitch(word) || at + 1 >= words.length) all.push({ option: word, value: undefined, word: at })
-      else {
-        at += 1
-        all.push({ option: word, value: words[at]!, word: at })
-      }
-    }
-    at += 1
+    else if (equals !== -1) all.push({ option: word.slice(0, equals), value: word.slice(equals + 1), word: at })
+    else if (isSwitch(word) || at + 1 >= words.length) all.push({ option: word, value: undefined, word: at })
+    else all.push({ option: word, value: words[++at], word: at })
   }
   return all
 }
 
-/** @internal */
-export type Ecosystem = "npm" | "python"
-
-/**
- * How to tell the server's process from those of the install. `marked`: npm sets `npm_lifecycle_event=npx` for the
- * server only. `child`: the server is a child in the runner's folder; install scripts run in other folders. `same`: the
- * runner's process becomes the server, so they cannot be told apart.
- *
- * @internal
- */
-export type Visible = "marked" | "child" | "same"
-
-/**
- * A program that downloads a package and runs it. An option in `named` has the package; without one it is the first
- * word.
- *
- * @internal
- */
-export interface Runner {
-  readonly ecosystem: Ecosystem
-  /** The subcommands that run a package; an empty list where the program needs none. */
-  readonly verbs: ReadonlyArray<ReadonlyArray<string>>
-  readonly named: ReadonlyArray<string>
-  /** Options whose values are additional packages. */
-  readonly also: ReadonlyArray<string>
-  /** Options whose values are run by a shell. */
-  readonly shell: ReadonlyArray<string>
-  readonly valued: ReadonlyArray<string>
-  readonly server: Visible
-}
-
-const npx: Runner = {
-  ecosystem: "npm",
-  verbs: [[]],
-  named: ["-p", "--package"],
-  also: [],
-  shell: ["-c", "--call"],
-  valued: ["-w", "--workspace", "--registry", "--cache", "--prefix", "--userconfig", "--loglevel", "-n", "--node-arg"],
-  server: "marked"
-}
-
-const uvx: Runner = {
-  ecosystem: "python",
-  verbs: [[]],
-  named: ["--from", "--spec"],
-  also: ["--with", "-w"],
-  shell: [],
-  valued: [
-    "-p",
-    "--python",
-    "--index",
-    "--index-url",
-    "-i",
-    "--extra-index-url",
-    "--default-index",
-    "--find-links",
-    "-f",
-    "--cache-dir",
-    "--directory",
-    "--project",
-    "--env-file",
-    "--with-requirements",
-    "--with-editable",
-    "--refresh-package",
-    "--prerelease",
-    "--pip-args"
-  ],
-  server: "child"
-}
-
-const runners: ReadonlyMap<string, Runner> = new Map([
-  ["npx", npx],
-  ["npm", { ...npx, verbs: [["exec"], ["x"]] }],
-  ["pnpx", { ...npx, server: "child" }],
-  ["pnpm", { ...npx, verbs: [["dlx"]], server: "child" }],
-  ["yarn", { ...npx, verbs: [["dlx"]], server: "child" }],
-  ["bunx", { ...npx, server: "child" }],
-  ["bun", { ...npx, verbs: [["x"]], server: "child" }],
-  ["uvx", uvx],
-  ["uv", { ...uvx, verbs: [["tool", "run"], ["x"]] }],
-  // the process becomes the server
-  ["pipx", { ...uvx, verbs: [["run"]], server: "same" }]
-])
-
-/**
- * True if the program looks for the package and its settings in the current folder before it downloads one.
- *
- * @internal
- */
+/** True if the program looks for the package and its settings in the current folder before it downloads one. */
 export const runsPackages = ({ program }: Launched): boolean => runners.has(program)
 
-/** Where the packages of a runner's line are: `uv tool run x`, `pnpm --silent dlx x`. */
-const verbEnd = ({ from, words }: Launched, { valued, verbs }: Runner): number | undefined => {
-  if (verbs.some((verb) => verb.length === 0)) return from + 1
-  let at = from + 1
-  while (at < words.length && words[at]!.startsWith("-")) at += valued.includes(words[at]!) ? 2 : 1
-  const verb = verbs.find((verb) => verb.every((word, offset) => words[at + offset] === word))
-  return verb && at + verb.length
-}
-
-/** @internal */
 export interface PackageRun {
   readonly runner: Runner
   /** The packages in the order of the line; the server is in the first. */
@@ -236,78 +95,57 @@ export interface PackageRun {
   readonly shell: ReadonlyArray<Argument>
 }
 
-/**
- * The packages of a line whose program is a package runner.
- *
- * @internal
- */
+/** Where the arguments of a runner begin: after `uv tool run`, `pnpm --silent dlx`. */
+const verbEnd = ({ from, words }: Launched, { valued, verbs }: Runner): number | undefined => {
+  if (verbs.some((verb) => verb.length === 0)) return from + 1
+  const at = afterOptions(words, from + 1, valued)
+  const verb = verbs.find((verb) => verb.every((word, offset) => words[at + offset] === word))
+  return verb && at + verb.length
+}
+
+/** The packages of a line whose program is a package runner. */
 export const packageRun = (line: Launched): PackageRun | undefined => {
   const runner = runners.get(line.program)
   const from = runner && verbEnd(line, runner)
   if (runner === undefined || from === undefined) return undefined
-  const takes = new Set([...runner.named, ...runner.also, ...runner.shell, ...runner.valued])
-  const packages: Array<Argument> = []
-  const shell: Array<Argument> = []
-  let named = false
-  for (const argument of argumentsOf(line, from, (option) => !takes.has(option))) {
-    const { option } = argument
-    if (option === undefined) {
-      if (!named) packages.push(argument)
-      // the words that follow are arguments of the package
-      break
-    }
-    if (runner.named.includes(option)) {
-      named = true
-      packages.push(argument)
-    } else if (runner.also.includes(option)) packages.push(argument)
-    else if (runner.shell.includes(option)) shell.push(argument)
+  const { also, named, shell, valued } = runner
+  const takes = new Set([...named, ...also, ...shell, ...valued])
+  const all = argumentsOf(line, from, (option) => !takes.has(option))
+  // the words after the first that is no option are arguments of the package
+  const end = all.findIndex(({ option }) => option === undefined)
+  const options = end === -1 ? all : all.slice(0, end)
+  const isNamed = options.some(({ option }) => named.includes(option ?? ""))
+  return {
+    runner,
+    packages: [
+      ...options.filter(({ option = "" }) => named.includes(option) || also.includes(option)),
+      ...(end === -1 || isNamed ? [] : all.slice(end, end + 1))
+    ],
+    shell: options.filter(({ option }) => shell.includes(option ?? ""))
   }
-  return { runner, packages, shell }
 }
 
-const engines: ReadonlySet<string> = new Set(["docker", "podman", "nerdctl", "finch"])
-
-/** The options before `run`, of the program itself. */
-const valuedGlobals: ReadonlySet<string> = new Set(["-c", "--context", "-H", "--host", "-l", "--log-level", "--config"])
-
-/**
- * Where the options of a container begin, if the program runs one.
- *
- * @internal
- */
+/** Where the options of a container begin, if the program runs one. */
 export const containerRun = ({ from, program, words }: Launched): number | undefined => {
-  if (!engines.has(program)) return undefined
-  let at = from + 1
-  while (at < words.length && words[at]!.startsWith("-")) at += valuedGlobals.has(words[at]!) ? 2 : 1
-  if (words[at] === "container") at += 1
-  return words[at] === "run" || words[at] === "create" ? at + 1 : undefined
+  if (!engines.includes(program)) return undefined
+  const at = afterOptions(words, from + 1, engineOptions)
+  const verb = words[at] === "container" ? at + 1 : at
+  return words[verb] === "run" || words[verb] === "create" ? verb + 1 : undefined
 }
 
-/**
- * The launcher of a server, and the package that it may have to install.
- *
- * @internal
- */
+/** The launcher of a server, and the package that it may have to install. */
 export interface Launcher {
   readonly program: string
   /** The package as the configuration names it. */
   readonly installs: string | undefined
-  readonly server: Visible
+  readonly server: Runner["server"]
 }
 
-/**
- * True if the processes of the launcher tell an install from the server.
- *
- * @internal
- */
+/** True if the processes of the launcher tell an install from the server. */
 export const showsInstall = (launcher: Launcher | undefined): boolean =>
   launcher !== undefined && launcher.server !== "same"
 
-/**
- * The launcher of a server, if it has one.
- *
- * @internal
- */
+/** The launcher of a server, if it has one. */
 export const of = (config: ServerConfig.ServerConfig): Launcher | undefined => {
   if (config.transport !== "stdio") return undefined
   const line = launched({ words: [config.command, ...config.args ?? []], at: String }).at(-1)

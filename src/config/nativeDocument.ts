@@ -6,6 +6,7 @@ import * as JSONSchema from "effect/JSONSchema"
 import type * as Schema from "effect/Schema"
 import { tables } from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
+import { beside, definitions } from "./nativeSchema.ts"
 import { ownHeaders } from "./readValues.ts"
 
 type Json = { readonly [Key in string]: unknown }
@@ -21,7 +22,6 @@ const path = { type: "string", pattern: "^(?!\\s*(?:\\\\\\\\|\\/\\/))(?=.*\\S)[^
 const variable = { type: "string", pattern: `^(?!(?:${reserved})$)[^=\\u0000]+$` }
 const text = { type: "string" }
 const flag = { type: "boolean" }
-const word = { type: "string", minLength: 1 }
 const listOf = (items: Json): Json => ({ type: "array", items })
 const either = (...anyOf: ReadonlyArray<Json>): Json => ({ anyOf })
 const ref = (name: string): Json => ({ $ref: `#/$defs/${name}` })
@@ -130,7 +130,7 @@ const empty = (own: Rows, other: Rows): Json =>
 
 const disabled = older(flag, "`enabled` with the other value")
 
-const beside = {
+const ignored = {
   disabled,
   isDisabled: disabled,
   source: { description: "Where the entry came from: registry, version, sha256." },
@@ -181,7 +181,7 @@ const servers = (): Json => {
           ...properties,
           command: either(Object(properties.command), line),
           ...empty(stdio, remote),
-          ...beside
+          ...ignored
         },
         ["command"]
       ),
@@ -189,7 +189,7 @@ const servers = (): Json => {
     },
     remote: {
       title: "A server behind an address",
-      ...object({ ...address, ...propertiesOf(remote), ...empty(remote, stdio), ...beside }, ["url"]),
+      ...object({ ...address, ...propertiesOf(remote), ...empty(remote, stdio), ...ignored }, ["url"]),
       allOf: [
         goesWith(webSocket, addressOf("wss?")),
         goesWith({ not: { enum: [...webSocket.enum, "auto", "remote"] } }, addressOf("https?")),
@@ -206,74 +206,6 @@ const servers = (): Json => {
         ))
       })
     }
-  }
-}
-
-const names = (description: string): Json => described(description, listOf(word))
-
-const ruleAddress = {
-  type: "string",
-  pattern: `^(?:\\*|(?:${anyCase("https?")}|${anyCase("wss?")}|[^:/?#\\s]*\\*[^:/?#\\s]*)://` +
-    "(?:\\[[0-9A-Fa-f:.*]+\\](?::[0-9*]+)?|[^/?#\\s<>^|%\\\\[\\]]+)(?:[/?#]\\S*)?|.*\\$\\{.*)$"
-}
-
-const rules = {
-  name: described(
-    "By name, with * for any characters: a convenience, and no protection, because a name can be changed.",
-    word
-  ),
-  command: described("By the whole command line, word by word.", {
-    type: "array",
-    prefixItems: [word],
-    items: text,
-    minItems: 1
-  }),
-  commandLine: described("By the command line, its words joined by spaces, with * for any characters.", word),
-  program: described("By the program, whatever its arguments.", word),
-  url: described("By address, with * for any characters: https://*.example.com/*", ruleAddress),
-  fingerprint: described("By fingerprint: this very configuration.", word)
-}
-
-const policies: Json = {
-  rule: either(...Object.entries(rules).map(([key, json]) => object({ [key]: json }, [key]))),
-  policy: {
-    title: "Which servers may be used",
-    ...object({
-      allow: described("Only these servers, if there is any rule.", listOf(ref("rule"))),
-      deny: described("Not these servers, whatever allows them.", listOf(ref("rule"))),
-      managedOnly: described("Whether only an administrator's list of what is allowed counts.", flag),
-      requireIdentity: described(
-        "Whether rules about names alone allow nothing: then each server needs one about its command or url.",
-        flag
-      ),
-      managed_only: older(flag, "`managedOnly`"),
-      exclusive: described("Whether an administrator's file silences all other files.", flag),
-      providers: names("The hosts whose files may be read.")
-    })
-  },
-  permission: object({
-    tool: described("server/tool or mcp__server__tool, with * for any characters; server/resource:URI.", word),
-    action: { enum: ["allow", "ask", "deny"] },
-    args: described("Only calls with these arguments, each a pattern.", { type: "object", additionalProperties: text })
-  }, ["tool", "action"]),
-  permissions: {
-    title: "Which tools may be used",
-    ...object({
-      rules: described("deny counts more than ask, and ask more than allow.", listOf(ref("permission"))),
-      allow: names("What a model may use without asking: each needs the name of a server, or is mcp__*."),
-      ask: names("What a person has to agree to."),
-      deny: names("What may not be used.")
-    })
-  },
-  input: {
-    title: "A question to a person",
-    ...object({
-      id: described("What ${input:id} asks for.", word),
-      description: text,
-      secret: described("Whether the answer is hidden while it is typed.", flag),
-      default: text,
-      choices: listOf(text)
-    }, ["id"])
   }
 }
 
@@ -299,20 +231,7 @@ export const jsonSchema = (): Json => ({
       propertyNames: serverName,
       additionalProperties: either(ref("stdio"), ref("remote"))
     }),
-    inputs: described("What is asked before a server is connected.", listOf(ref("input"))),
-    imports: described(
-      "The hosts whose files are read too, the strongest first; []: none; absent: what is usual.",
-      listOf(text)
-    ),
-    policy: ref("policy"),
-    permissions: ref("permissions"),
-    security: {
-      type: "object",
-      properties: {
-        mcp_server_allowlist: names("Only the servers of these names."),
-        mcp_server_denylist: names("Not the servers of these names.")
-      }
-    }
+    ...beside
   },
-  $defs: { ...servers(), ...policies }
+  $defs: { ...servers(), ...definitions }
 })

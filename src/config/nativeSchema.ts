@@ -1,0 +1,205 @@
+/** The parts of the published JSON Schema of the native format that are no servers, whose parts nativeDocument.ts makes. */
+
+/** What a document may have beside its servers. */
+export const beside = {
+  inputs: {
+    type: "array",
+    items: { $ref: "#/$defs/input" },
+    description: "What is asked before a server is connected."
+  },
+  imports: {
+    type: "array",
+    items: { type: "string" },
+    description: "The hosts whose files are read too, the strongest first; []: none; absent: what is usual."
+  },
+  policy: { $ref: "#/$defs/policy" },
+  permissions: { $ref: "#/$defs/permissions" },
+  security: {
+    type: "object",
+    properties: {
+      mcp_server_allowlist: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        description: "Only the servers of these names."
+      },
+      mcp_server_denylist: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        description: "Not the servers of these names."
+      }
+    }
+  }
+}
+
+/** The definitions that it refers to. */
+export const definitions = {
+  rule: {
+    anyOf: [
+      {
+        type: "object",
+        required: ["name"],
+        properties: {
+          name: {
+            type: "string",
+            minLength: 1,
+            description:
+              "By name, with * for any characters: a convenience, and no protection, because a name can be changed."
+          }
+        },
+        additionalProperties: false
+      },
+      {
+        type: "object",
+        required: ["command"],
+        properties: {
+          command: {
+            type: "array",
+            prefixItems: [{ type: "string", minLength: 1 }],
+            items: { type: "string" },
+            minItems: 1,
+            description: "By the whole command line, word by word."
+          }
+        },
+        additionalProperties: false
+      },
+      {
+        type: "object",
+        required: ["commandLine"],
+        properties: {
+          commandLine: {
+            type: "string",
+            minLength: 1,
+            description: "By the command line, its words joined by spaces, with * for any characters."
+          }
+        },
+        additionalProperties: false
+      },
+      {
+        type: "object",
+        required: ["program"],
+        properties: {
+          program: { type: "string", minLength: 1, description: "By the program, whatever its arguments." }
+        },
+        additionalProperties: false
+      },
+      {
+        type: "object",
+        required: ["url"],
+        properties: {
+          url: {
+            type: "string",
+            pattern:
+              "^(?:\\*|(?:[Hh][Tt][Tt][Pp][Ss]?|[Ww][Ss][Ss]?|[^:/?#\\s]*\\*[^:/?#\\s]*)://(?:\\[[0-9A-Fa-f:.*]+\\](?::[0-9*]+)?|[^/?#\\s<>^|%\\\\[\\]]+)(?:[/?#]\\S*)?|.*\\$\\{.*)$",
+            description: "By address, with * for any characters: https://*.example.com/*"
+          }
+        },
+        additionalProperties: false
+      },
+      {
+        type: "object",
+        required: ["fingerprint"],
+        properties: {
+          fingerprint: { type: "string", minLength: 1, description: "By fingerprint: this very configuration." }
+        },
+        additionalProperties: false
+      }
+    ]
+  },
+  policy: {
+    title: "Which servers may be used",
+    type: "object",
+    required: [],
+    properties: {
+      allow: {
+        type: "array",
+        items: { $ref: "#/$defs/rule" },
+        description: "Only these servers, if there is any rule."
+      },
+      deny: {
+        type: "array",
+        items: { $ref: "#/$defs/rule" },
+        description: "Not these servers, whatever allows them."
+      },
+      managedOnly: {
+        type: "boolean",
+        description: "Whether only an administrator's list of what is allowed counts."
+      },
+      requireIdentity: {
+        type: "boolean",
+        description:
+          "Whether rules about names alone allow nothing: then each server needs one about its command or url."
+      },
+      managed_only: {
+        type: "boolean",
+        description: "The same as `managedOnly`, which is better written.",
+        deprecated: true
+      },
+      exclusive: { type: "boolean", description: "Whether an administrator's file silences all other files." },
+      providers: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        description: "The hosts whose files may be read."
+      }
+    },
+    additionalProperties: false
+  },
+  permission: {
+    type: "object",
+    required: ["tool", "action"],
+    properties: {
+      tool: {
+        type: "string",
+        minLength: 1,
+        description: "server/tool or mcp__server__tool, with * for any characters; server/resource:URI."
+      },
+      action: { enum: ["allow", "ask", "deny"] },
+      args: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        description: "Only calls with these arguments, each a pattern."
+      }
+    },
+    additionalProperties: false
+  },
+  permissions: {
+    title: "Which tools may be used",
+    type: "object",
+    required: [],
+    properties: {
+      rules: {
+        type: "array",
+        items: { $ref: "#/$defs/permission" },
+        description: "deny counts more than ask, and ask more than allow."
+      },
+      allow: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        description: "What a model may use without asking: each needs the name of a server, or is mcp__*."
+      },
+      ask: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        description: "What a person has to agree to."
+      },
+      deny: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        description: "What may not be used."
+      }
+    },
+    additionalProperties: false
+  },
+  input: {
+    title: "A question to a person",
+    type: "object",
+    required: ["id"],
+    properties: {
+      id: { type: "string", minLength: 1, description: "What ${input:id} asks for." },
+      description: { type: "string" },
+      secret: { type: "boolean", description: "Whether the answer is hidden while it is typed." },
+      default: { type: "string" },
+      choices: { type: "array", items: { type: "string" } }
+    },
+    additionalProperties: false
+  }
+}
