@@ -91,7 +91,7 @@ const countCodeLines = (text) => {
   return lines.filter((content, at) => hasCode[at] && content.trim() !== "").length
 }
 
-/** True for an expression of literals only. A property or a spread may refer to a constant. */
+/** True for an expression of literals only. A property, an element or a spread may refer to a constant. */
 const isData = (node) => {
   switch (node.kind) {
     case SyntaxKind.StringLiteral:
@@ -103,7 +103,7 @@ const isData = (node) => {
     case SyntaxKind.NullKeyword:
       return true
     case SyntaxKind.ArrayLiteralExpression:
-      return node.elements.every(isData)
+      return node.elements.every((element) => element.kind === SyntaxKind.Identifier || isData(element))
     case SyntaxKind.ObjectLiteralExpression:
       return node.properties.every(isData)
     case SyntaxKind.PropertyAssignment:
@@ -127,7 +127,8 @@ const isData = (node) => {
 
 /** True for a module that has only constants of data. */
 const isDataModule = ({ statements }) => {
-  const rest = statements.filter(({ kind }) => kind !== SyntaxKind.ImportDeclaration)
+  const types = [SyntaxKind.ImportDeclaration, SyntaxKind.InterfaceDeclaration, SyntaxKind.TypeAliasDeclaration]
+  const rest = statements.filter(({ kind }) => !types.includes(kind))
   return rest.length > 0 && rest.every((statement) =>
     statement.kind === SyntaxKind.VariableStatement &&
     statement.declarationList.declarations.every(({ initializer }) => initializer !== undefined && isData(initializer))

@@ -103,6 +103,10 @@ export const VariableName = Schema.NonEmptyString.annotations({ title: "the name
 export const VariableNames = Schema.Array(Schema.NonEmptyString).annotations({ title: "names of variables" })
 export const Inherited = Schema.Union(Schema.Boolean, Schema.Array(Schema.NonEmptyString))
 export const Scopes = Schema.Array(Schema.String).annotations({ title: "scopes" })
+export const Protocol = Schema.Literal("auto", "session", "stateless")
+export const Affinity = Schema.Literal("identity", "shared")
+export const Blocked = Schema.Literal("denied", "untrusted")
+export const ProfileName = Schema.NonEmptyString
 export const Port = Schema.Int.pipe(Schema.between(1, 65_535))
 
 /** One name of a list that Docker takes with commas. */

@@ -2,10 +2,11 @@
  * The fields of a server, one row each. From these rows come the Schema of `ServerConfig`, the native file format and its
  * published JSON Schema, the fingerprint, the texts that may hold templates, the rules of merging and the consent lines.
  */
-import * as Schema from "effect/Schema"
-import * as Expansion from "./Expansion.ts"
+import { Expansion } from "./Expansion.ts"
 import {
+  Affinity,
   Argv,
+  Blocked,
   Count,
   EnvFile,
   Flag,
@@ -17,6 +18,8 @@ import {
   Login,
   Names,
   Path,
+  ProfileName,
+  Protocol,
   type Rows,
   Text,
   Time,
@@ -26,7 +29,7 @@ import {
   WebSocketAddress,
   Words
 } from "./fieldSchema.ts"
-import * as Provenance from "./Provenance.ts"
+import { Provenance } from "./Provenance.ts"
 
 /** The fields of all servers that a file may set. */
 export const common = {
@@ -53,7 +56,7 @@ export const common = {
     description: "Whether the annotations of its tools are believed. Not read from files of a project."
   },
   protocol: {
-    schema: Schema.Literal("auto", "session", "stateless"),
+    schema: Protocol,
     identity: true,
     words: { legacy: "session", "2026-07-28": "stateless" },
     description: "Which era of the protocol is spoken: with sessions, without, or what the server answers to."
@@ -99,7 +102,7 @@ export const common = {
     description: "How many calls may be in flight at once."
   },
   affinity: {
-    schema: Schema.Literal("identity", "shared"),
+    schema: Affinity,
     identity: false,
     restrictedTo: "environment",
     overlay: "credential",
@@ -133,16 +136,16 @@ export const common = {
 /** The fields that discovery sets. No file may set them. */
 export const found = {
   blocked: {
-    schema: Schema.Literal("denied", "untrusted"),
+    schema: Blocked,
     identity: false,
     description: "Why it must not be used, by policy or for want of trust. It is there to be seen."
   },
   expansion: {
-    schema: Expansion.Expansion,
+    schema: Expansion,
     identity: false,
     description: "Its texts are templates, and this is what they may be resolved with."
   },
-  provenance: { schema: Provenance.Provenance, identity: false, connection: false, description: "Where it was found." }
+  provenance: { schema: Provenance, identity: false, connection: false, description: "Where it was found." }
 } as const satisfies Rows
 
 const variables = {
@@ -222,7 +225,7 @@ export const docker = {
     description: "The program `docker`, by name or path."
   },
   profile: {
-    schema: Schema.NonEmptyString,
+    schema: ProfileName,
     identity: true,
     template: "argument",
     overlay: "target",

@@ -13,18 +13,27 @@ const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\
 const codeLines = (text: string): number =>
   withoutComments(text).split("\n").filter((line) => line.trim() !== "").length
 
-/** Modules that hold rows of data. */
-const tables = new Set(["config/hosts.ts"])
+/** Modules that hold rows of data, which are counted beside the code. */
+const tables = new Set(
+  ["fields", "hosts", "launchers", "nativeSchema", "variableNames"].map((name) => `config/${name}.ts`)
+)
+
+const isTable = ({ path, text }: Source): boolean =>
+  tables.has(path) &&
+  !/=>|\bfunction\b|\w\(/.test(withoutComments(text).replaceAll(/"(?:[^"\\\n]|\\.)*"|`[^`]*`|new (Map|Set)\(/g, ""))
 
 describe("every module of src", () => {
   it("is found by this test", () => {
     assert.isAbove(sources.length, 15)
   })
 
+  it("knows its tables, which have neither functions nor calls", () => {
+    assert.deepStrictEqual(sources.filter(isTable).map(({ path }) => path).toSorted(), [...tables].toSorted())
+  })
+
   it("has at most 400 lines of code, unless it is a table without any function", () => {
-    const isTable = (path: string, text: string) => tables.has(path) && !/=>|\bfunction\b/.test(withoutComments(text))
-    const faults = each(({ path, text }) =>
-      codeLines(text) > 400 && !isTable(path, text) ? [`${codeLines(text)} lines`] : []
+    const faults = each((source) =>
+      codeLines(source.text) > 400 && !isTable(source) ? [`${codeLines(source.text)} lines`] : []
     )
     assert.deepStrictEqual(faults, [])
   })
@@ -276,7 +285,7 @@ describe("every rebuilt folder", () => {
   it("stays within its budget of code lines", () => {
     const faults = Object.entries(rebuilt).flatMap(([folder, budget]) => {
       const lines = sources
-        .filter(({ path }) => folderOf(path) === folder)
+        .filter((source) => folderOf(source.path) === folder && !isTable(source))
         .reduce((sum, { text }) => sum + codeLines(text), 0)
       const gate = Math.round(budget * (31_000 / 45_000) * 1.1)
       return lines > gate ? [`${folder}: ${lines} code lines, at most ${gate}`] : []
