@@ -112,11 +112,9 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
     return { open }
   })
 
-/** Opens a browser of this machine, and waits for the redirect. */
-export const layerBrowser = (options?: Partial<Options>): Layer.Layer<Interaction.Interaction> =>
+/**
+ * Opens a browser of this machine, and waits for the redirect. With `browser: false`, `paste: "only"` and `ask` the person
+ * logs in on another machine.
+ */
+export const layer = (options?: Partial<Options>): Layer.Layer<Interaction.Interaction> =>
   Layer.effect(Interaction.Interaction, make(options))
-
-/** For headless machines: the person logs in on another one, and pastes the address that the browser ended at. */
-export const layerPaste = (
-  options: Partial<Options> & Required<Pick<Options, "ask">>
-): Layer.Layer<Interaction.Interaction> => layerBrowser({ browser: false, paste: "only", ...options })

@@ -144,8 +144,8 @@ export const using: <Out extends Concern, E, R>(
 interface Sources<R> {
   readonly servers: Effect.Effect<ReadonlyArray<ServerConfig.ServerConfig>, McpError.ConfigurationError, R>
   readonly policies: Effect.Effect<Resolution.Options["policies"], never, R>
-  readonly grants: Effect.Effect<Grants.Grants["Type"], never, Platform>
-  readonly pins: Effect.Effect<ToolPins.ToolPins["Type"], never, McpEvent.McpEvents | Platform | Scope.Scope>
+  /** The decisions of one kind. */
+  readonly decisions: (room: "grants" | "pins") => Effect.Effect<TrustStore.TrustStore["Type"], never, Platform>
   readonly tokens: Effect.Effect<TokenStore.TokenStore["Type"], never, Platform>
   /** Runs beside the runtime, until the scope closes. */
   readonly beside: (
@@ -217,12 +217,14 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
       )
     )
   )
-  const pins = concern(ToolPins.ToolPins, sources.pins)
+  const stored = (room: "grants" | "pins") =>
+    Effect.provideServiceEffect(TrustStore.TrustStore, sources.decisions(room))
+  const pins = concern(ToolPins.ToolPins, stored("pins")(ToolPins.make(options.pins)))
   const permissions = concern(
     Permissions.Permissions,
     Permissions.make(options.permissions).pipe(
       supply(Approval.Approval, Effect.succeed(Approval.nobody)),
-      supply(Grants.Grants, sources.grants)
+      supply(Grants.Grants, stored("grants")(Grants.make))
     )
   )
   const metrics = concern(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make)
@@ -251,12 +253,7 @@ export function layer(options: Options): Layer.Layer<Services, Failure> {
     compose(options, {
       servers: ServerConfig.all(options.servers),
       policies: Effect.succeed(options.resolution?.policies ?? Resolution.defaults.policies),
-      grants: Grants.makeMemory,
-      pins: Effect.provideServiceEffect(
-        ToolPins.make(options.pins),
-        TrustStore.TrustStore,
-        TrustStore.makeMemory
-      ),
+      decisions: () => TrustStore.makeMemory,
       tokens: TokenStore.makeMemory,
       beside: () => Effect.void
     }),
@@ -278,15 +275,6 @@ const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trus
     Layer.provide(platform),
     Layer.provideMerge(concern(McpEvent.McpEvents, McpEvent.make()))
   )
-
-/** The files of one kind of decision; `directory` of the options is the folder above all of them. */
-const decisions = ({ config, trust }: ConfiguredOptions, room: NodeTrust.Room) => {
-  const directory = trust?.directory === undefined ? undefined : `${trust.directory}/${room}`
-  return Effect.provideServiceEffect(
-    TrustStore.TrustStore,
-    NodeTrust.makeStore(room, { app: appOf(config), key: trust?.key, directory })
-  )
-}
 
 /** Takes over what the discovery found, and later what it finds. */
 const following = (options: ConfiguredOptions) => ({ servers: { reload } }: McpRuntime.McpRuntime["Type"]) =>
@@ -322,7 +310,9 @@ const following = (options: ConfiguredOptions) => ({ servers: { reload } }: McpR
 
 /** A runtime over what a discovery found last, with decisions and logins in files. */
 const composeDiscovered = (options: ConfiguredOptions) => {
-  const { config, pins, resolution, trust } = options
+  const { config, resolution, trust } = options
+  const app = appOf(config)
+  const folder = (name: string) => trust?.directory === undefined ? undefined : `${trust.directory}/${name}`
   return compose<ConfigDiscovery.ConfigDiscovery>(options, {
     servers: Effect.flatMap(
       ConfigDiscovery.ConfigDiscovery,
@@ -334,12 +324,8 @@ const composeDiscovered = (options: ConfiguredOptions) => {
         Effect.map(current, ({ policies }) => policies),
         (code, files) => [...code, ...files]
       )),
-    grants: decisions(options, "grants")(Grants.make),
-    pins: decisions(options, "pins")(ToolPins.make(pins)),
-    tokens: NodeTokenStore.make({
-      app: appOf(config),
-      directory: trust?.directory === undefined ? undefined : `${trust.directory}/logins`
-    }),
+    decisions: (room) => NodeTrust.makeStore(room, { app, key: trust?.key, directory: folder(room) }),
+    tokens: NodeTokenStore.make({ app, directory: folder("logins") }),
     beside: following(options)
   })
 }

@@ -171,12 +171,3 @@ export const layer = (options?: Partial<Options>): Layer.Layer<TokenStore.TokenS
   Layer.effect(TokenStore.TokenStore, make(options)).pipe(
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
-
-/** The keyring alone. */
-export const layerKeyring = (options?: Partial<Omit<Options, "backend">>): Layer.Layer<TokenStore.TokenStore> =>
-  layer({ ...options, backend: "keyring" })
-
-/** Files alone. */
-export const layerFile = (
-  options?: Partial<Pick<Options, "app" | "directory">>
-): Layer.Layer<TokenStore.TokenStore> => layer({ ...options, backend: "files" })

@@ -227,7 +227,7 @@ describe("a token that is over", () => {
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const directory = `${yield* fs.makeTempDirectoryScoped()}/logins`
-        const files = Effect.provide(TokenStore.TokenStore, NodeTokenStore.layerFile({ directory }))
+        const files = Effect.provide(TokenStore.TokenStore, NodeTokenStore.layer({ backend: "files", directory }))
         const { server: there } = run
         const all = (others: ReadonlyArray<Run>): Effect.Effect<void, unknown, Scope.Scope> =>
           Effect.flatMap(files, (store) =>

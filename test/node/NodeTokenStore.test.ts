@@ -53,13 +53,17 @@ const warnings = Effect.sync(() => {
 
 const failureOf = <A>(effect: Effect.Effect<A, TokenStore.TokenStoreError>) => Effect.flip(effect)
 
-tokenStoreContract("in files", Effect.flatMap(place, ({ directory }) => open(NodeTokenStore.layerFile({ directory }))))
+tokenStoreContract(
+  "in files",
+  Effect.flatMap(place, ({ directory }) => open(NodeTokenStore.layer({ backend: "files", directory })))
+)
 
 tokenStoreContract(
   "in a keyring",
   Effect.flatMap(
     place,
-    ({ directory }) => open(NodeTokenStore.layerKeyring({ directory }), FakeKeyring.layer(FakeKeyring.make(100_000)))
+    ({ directory }) =>
+      open(NodeTokenStore.layer({ backend: "keyring", directory }), FakeKeyring.layer(FakeKeyring.make(100_000)))
   )
 )
 
@@ -68,7 +72,10 @@ tokenStoreContract(
   Effect.flatMap(
     place,
     ({ directory }) =>
-      open(NodeTokenStore.layerKeyring({ directory }), Layer.merge(FakeKeyring.layer(FakeKeyring.make()), windows))
+      open(
+        NodeTokenStore.layer({ backend: "keyring", directory }),
+        Layer.merge(FakeKeyring.layer(FakeKeyring.make()), windows)
+      )
   )
 )
 
@@ -77,7 +84,7 @@ describe("logins in files", () => {
     "can be read and found by nobody else, also if the process lets everybody do everything (oa-044)",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
-      const store = yield* open(NodeTokenStore.layerFile({ directory }))
+      const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
       const modeOf = (path: string) => Effect.map(fs.stat(path), ({ mode }) => mode & 0o777)
       const modes = Effect.gen(function*() {
         yield* store.set("a", secret)
@@ -98,7 +105,7 @@ describe("logins in files", () => {
       const { fs, root } = yield* place
       const of = (user: string, app: string) =>
         open(
-          NodeTokenStore.layerFile({ app }),
+          NodeTokenStore.layer({ backend: "files", app }),
           hostIs({ platform: "linux", variables: () => ({ HOME: `${root}/${user}` }) })
         )
       yield* (yield* of("one", "app")).set("a", secret)
@@ -112,7 +119,7 @@ describe("logins in files", () => {
   live(
     "are nowhere, if the environment names no folder",
     Effect.gen(function*() {
-      const store = yield* open(NodeTokenStore.layerFile(), hostIs({ platform: "linux" }))
+      const store = yield* open(NodeTokenStore.layer({ backend: "files" }), hostIs({ platform: "linux" }))
       for (
         const failing of [store.get("a"), store.set("a", secret), store.remove("a"), store.locked("a")(Effect.void)]
       ) {
@@ -126,7 +133,12 @@ describe("logins in files", () => {
     "that are too large are not kept",
     Effect.gen(function*() {
       const { directory } = yield* place
-      for (const layer of [NodeTokenStore.layerFile({ directory }), NodeTokenStore.layerKeyring({ directory })]) {
+      for (
+        const layer of [
+          NodeTokenStore.layer({ backend: "files", directory }),
+          NodeTokenStore.layer({ backend: "keyring", directory })
+        ]
+      ) {
         const store = yield* open(layer, FakeKeyring.layer(FakeKeyring.make(1e9)))
         yield* store.set("a", Redacted.make("€".repeat(40_000)))
         const failed = yield* failureOf(store.set("a", Redacted.make("€".repeat(45_000))))
@@ -149,9 +161,9 @@ describe("logins in files", () => {
       `${what} are neither read nor written, and nobody takes a turn there`,
       Effect.gen(function*() {
         const at = yield* place
-        yield* (yield* open(NodeTokenStore.layerFile(at))).set("a", secret)
+        yield* (yield* open(NodeTokenStore.layer({ ...at, backend: "files" }))).set("a", secret)
         yield* plant(at)
-        const store = yield* open(NodeTokenStore.layerFile(at))
+        const store = yield* open(NodeTokenStore.layer({ ...at, backend: "files" }))
         for (const failing of [store.get("a"), store.set("a", secret), store.locked("a")(Effect.void)]) {
           assert.strictEqual((yield* failureOf<unknown>(failing)).reason, "refused")
         }
@@ -163,19 +175,19 @@ describe("logins in files", () => {
     "are made private where other users could read them or their folder",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
-      yield* (yield* open(NodeTokenStore.layerFile({ directory }))).set("a", secret)
+      yield* (yield* open(NodeTokenStore.layer({ backend: "files", directory }))).set("a", secret)
       const file = `${directory}/${(yield* fs.readDirectory(directory))[0]}`
       const modes = Effect.forEach([directory, file], (path) => Effect.map(fs.stat(path), ({ mode }) => mode & 0o777))
       for (const [folderMode, fileMode] of [[0o755, 0o644], [0o700, 0o640], [0o711, 0o600], [0o750, 0o604]] as const) {
         yield* fs.chmod(directory, folderMode)
         yield* fs.chmod(file, fileMode)
-        const store = yield* open(NodeTokenStore.layerFile({ directory }))
+        const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
         assert.strictEqual(textOf(yield* store.get("a")), Redacted.value(secret))
         assert.deepStrictEqual(yield* modes, [0o700, 0o600])
       }
       // a folder alone, before anything is written to it or read from it
       yield* fs.chmod(directory, 0o755)
-      const store = yield* open(NodeTokenStore.layerFile({ directory }))
+      const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
       yield* store.locked("b")(Effect.void)
       assert.deepStrictEqual(yield* modes, [0o700, 0o600])
     })
@@ -185,7 +197,7 @@ describe("logins in files", () => {
     "are not read where other users may write to the file",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
-      const store = yield* open(NodeTokenStore.layerFile({ directory }))
+      const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
       yield* store.set("a", secret)
       const file = `${directory}/${(yield* fs.readDirectory(directory))[0]}`
       yield* fs.chmod(file, 0o666)
@@ -205,7 +217,7 @@ describe("logins in files", () => {
     "are not read where they are a link, have another name, or belong to somebody else",
     Effect.gen(function*() {
       const { directory, fs, root } = yield* place
-      const store = yield* open(NodeTokenStore.layerFile({ directory }))
+      const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
       yield* store.set("a", secret)
       const [name] = yield* fs.readDirectory(directory)
       const file = `${directory}/${name}`
@@ -216,7 +228,7 @@ describe("logins in files", () => {
       assert.strictEqual((yield* failureOf(store.get("a"))).reason, "refused")
       yield* store.set("b", secret)
       const stranger = yield* open(
-        NodeTokenStore.layerFile({ directory }),
+        NodeTokenStore.layer({ backend: "files", directory }),
         hostIs({ uid: (process.getuid?.() ?? 0) + 1 })
       )
       const failed = yield* failureOf(stranger.get("b"))
@@ -233,7 +245,7 @@ describe("logins in files", () => {
   asRoot("are not read if the file alone is somebody else's", () =>
     Effect.gen(function*() {
       const { directory, fs } = yield* place
-      const store = yield* open(NodeTokenStore.layerFile({ directory }))
+      const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
       yield* store.set("a", secret)
       const [name] = yield* fs.readDirectory(directory)
       yield* fs.chown(`${directory}/${name}`, 4711, 4711)
@@ -328,7 +340,7 @@ describe("logins in a keyring", () => {
       const { directory } = yield* place
       const keyring = FakeKeyring.make()
       keyring.mood = "shut"
-      const store = yield* open(NodeTokenStore.layerKeyring({ directory }), FakeKeyring.layer(keyring))
+      const store = yield* open(NodeTokenStore.layer({ backend: "keyring", directory }), FakeKeyring.layer(keyring))
       yield* failureOf(store.set("a", secret))
       keyring.mood = "open"
       yield* store.set("a", secret)
@@ -345,10 +357,10 @@ describe("logins in a keyring", () => {
       const { directory, fs } = yield* place
       const keyring = FakeKeyring.make()
       const opened = open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(keyring))
-      const files = yield* open(NodeTokenStore.layerFile({ directory }))
+      const files = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
       yield* (yield* opened).set("a", Redacted.make("old"))
       yield* files.set("a", Redacted.make("newer"))
-      const strict = yield* open(NodeTokenStore.layerKeyring({ directory }), FakeKeyring.layer(keyring))
+      const strict = yield* open(NodeTokenStore.layer({ backend: "keyring", directory }), FakeKeyring.layer(keyring))
       assert.strictEqual(textOf(yield* strict.get("a")), "old")
       const store = yield* opened
       assert.strictEqual(textOf(yield* store.get("a")), "newer")
@@ -372,7 +384,7 @@ describe("a secret that is too large for one entry", () => {
     const { directory } = yield* place
     const keyring = FakeKeyring.make()
     const store = yield* open(
-      NodeTokenStore.layerKeyring({ directory }),
+      NodeTokenStore.layer({ backend: "keyring", directory }),
       Layer.merge(FakeKeyring.layer(keyring), windows)
     )
     yield* store.set("a", Redacted.make(long("€")))

@@ -107,7 +107,7 @@ describe("a login at an authorization server", () => {
   test("is made in the browser of the system, which comes back to this process", (place) =>
     Effect.gen(function*() {
       const opener = yield* standInBrowser(`exec '${process.execPath}' '${fixture("person.mjs")}' "$1"`)
-      const interaction = NodeInteraction.layerBrowser().pipe(
+      const interaction = NodeInteraction.layer().pipe(
         Layer.provide(HostEnvironment.layer({ DISPLAY: ":0", PATH: `${opener.folder}:${process.env["PATH"]}` }))
       )
       yield* Login.using(desk, place, { interaction }, (runtime) =>

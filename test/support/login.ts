@@ -101,7 +101,7 @@ export const watched = <A, E, R>(
 
 /** A browser that is a function: it goes where it is sent, and ends at the server of the program that sent it. */
 export const browser = (place: Place, more?: Partial<NodeInteraction.Options>): Layer.Layer<Interaction.Interaction> =>
-  NodeInteraction.layerBrowser({
+  NodeInteraction.layer({
     browser: false,
     announce: (announcement) =>
       Effect.zipRight(
@@ -147,7 +147,9 @@ export const using = <A, E, R>(
         reconnect: { stormReconnects: 10_000 },
         auth
       }).pipe(
-        NodeMcpRuntime.using(Layer.mergeAll(events, interaction, NodeTokenStore.layerFile({ directory: place.logins })))
+        NodeMcpRuntime.using(
+          Layer.mergeAll(events, interaction, NodeTokenStore.layer({ backend: "files", directory: place.logins }))
+        )
       )
     )
   )

@@ -20,7 +20,7 @@ export const layer = (
   screen: Screen.Screen["Type"],
   { browser, timeout }: Options
 ): Layer.Layer<Interaction.Interaction> =>
-  NodeInteraction.layerBrowser({
+  NodeInteraction.layer({
     browser,
     ...(timeout === undefined ? {} : { timeout }),
     announce: ({ opens, server, url }) =>
