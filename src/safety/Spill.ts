@@ -13,9 +13,10 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as RuntimeLog from "../runtimeLog.ts"
+import { beginAfter, endBefore } from "../text/graphemes.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import { beginAfter, endBefore } from "./internal/cut.ts"
 import * as Nonce from "./Nonce.ts"
 import type * as OutputGuard from "./OutputGuard.ts"
 
@@ -229,6 +230,14 @@ const makeMemoryStore = ({ maxAge, maxBytes }: Options): Store => {
     sweep: Effect.asVoid(sweep(0))
   }
 }
+
+/** A whole text in pages, for a program: `Stream.run(Spill.stream(handle), sink)` copies it to a file. */
+export const stream = (handle: string): Stream.Stream<string, SpillError, Spill> =>
+  Stream.paginateEffect(0, (offset) =>
+    Effect.map(
+      Effect.flatMap(Spill, ({ read }) => read(handle, { offset, limit: maxLimit })),
+      ({ next, text }) => [text, Option.fromNullable(next)]
+    ))
 
 /** In the memory of the process. */
 export const layerMemory = (options?: Partial<Options>): Layer.Layer<Spill> => {

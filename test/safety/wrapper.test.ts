@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as HiddenText from "../../src/safety/HiddenText.ts"
-import { disarmed, safeName, wrapped } from "../../src/safety/internal/wrapper.ts"
+import { disarmed, safeName, wrapped } from "../../src/safety/wrapper.ts"
 import { runs } from "../support/runs.ts"
 import * as Texts from "../support/texts.ts"
 

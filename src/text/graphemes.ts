@@ -1,8 +1,8 @@
-// Where a text may be cut so that nothing a reader takes for one character is cut in two.
+/** Places where a text may be cut without splitting what a reader takes for one character. */
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" })
 
-/** So much around a place is looked at; a longer character is cut between its code points. */
+/** UTF-16 units around a place that are looked at; a longer character is cut between its code points. */
 const around = 128
 
 const isTrail = (code: number): boolean => (code & 0xfc00) === 0xdc00
@@ -11,12 +11,12 @@ const isLead = (code: number): boolean => (code & 0xfc00) === 0xd800
 const splitsPair = (text: string, at: number): boolean =>
   at > 0 && at < text.length && isTrail(text.charCodeAt(at)) && isLead(text.charCodeAt(at - 1))
 
-/** Between two of these there is always a border, unless they are the two that end a line. */
+/** Two of these always have a border between them; `\r\n` is not among them. */
 const isSimple = (code: number): boolean => code >= 0x20 && code < 0x7f
 
 const pairStart = (text: string, at: number): number => splitsPair(text, at) ? at - 1 : at
 
-/** The borders on both sides of a place, the same one twice if it is a border. */
+/** The borders on both sides of a place; twice the same if it is a border. */
 const bordersAt = (text: string, at: number): readonly [before: number, after: number] => {
   if (at <= 0) return [0, 0]
   if (at >= text.length) return [text.length, text.length]
@@ -27,7 +27,7 @@ const bordersAt = (text: string, at: number): readonly [before: number, after: n
   const before = from + grapheme.index
   const after = before + grapheme.segment.length
   if (before === at) return [at, at]
-  // It goes on beyond what was looked at.
+  // the character is longer than the part that was looked at
   if ((before === from && from > 0) || (after === to && to < text.length)) {
     const start = pairStart(text, at)
     return [start, start === at ? at : at + 1]
@@ -35,16 +35,8 @@ const bordersAt = (text: string, at: number): readonly [before: number, after: n
   return [before, after]
 }
 
-/**
- * The last place up to this one where a text may end.
- *
- * @internal
- */
+/** The last place up to this one where a text may end. */
 export const endBefore = (text: string, at: number): number => bordersAt(text, at)[0]
 
-/**
- * The first place from this one on where a text may begin.
- *
- * @internal
- */
+/** The first place from this one on where a text may begin. */
 export const beginAfter = (text: string, at: number): number => bordersAt(text, at)[1]
