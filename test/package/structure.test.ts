@@ -72,7 +72,7 @@ describe("every module of src", () => {
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
       [/^(jsonc-parser|smol-toml|yaml)$/, /^config\/(document|toml|yaml)\.ts$/],
       [/^@napi-rs\//, /^node\/keyring\.ts$/],
-      [/^gpt-tokenizer/, /^safety\/internal\/tiktoken\.ts$/],
+      [/^(gpt-tokenizer|tokenx)/, /^safety\/Tokens\.ts$/],
       [
         /^node:(https?|zlib)$/,
         /^(transport\/(HttpTransport\.ts$|WebSocketTransport\.ts$|http\/)|node\/callback\.ts$|node\/NodeHttpListener\.ts$|auth\/guardedFetch\.ts$)/
