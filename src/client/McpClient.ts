@@ -10,6 +10,7 @@ import type * as Limits from "../config/Limits.ts"
 import { toObject } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
+import type * as Deadline from "../resilience/Deadline.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
@@ -32,10 +33,10 @@ export interface Progress {
 export interface RequestOptions {
   /** The longest time without an answer or progress (default: the server's `requestTimeout`). */
   readonly idleTimeout?: Duration.DurationInput | undefined
-  /** What is left of `idleTimeout` when the request begins, because the caller has waited before (default: all of it). */
-  readonly firstIdleTimeout?: Duration.Duration | undefined
   /** The longest time in all (default: the server's `toolTimeout`). */
   readonly totalTimeout?: Duration.DurationInput | undefined
+  /** The limits of a call that has begun before the request, in place of both timeouts. */
+  readonly deadline?: Deadline.Deadline | undefined
   /** Called in the order of arrival, and never after the request has settled. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Headers of this request; transports without headers ignore them. */

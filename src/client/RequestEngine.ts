@@ -16,6 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as Utils from "effect/Utils"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
+import type * as Deadline from "../resilience/Deadline.ts"
 import { onExitSync } from "../resilience/onExitSync.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -32,58 +33,9 @@ export interface Options extends Pick<Handshake.Connection, "server" | "transpor
   readonly serve: (method: string, params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refused>
 }
 
-/** The limits of a request over all its attempts. They stand still while the transport waits for a person on its behalf. */
-export class RequestLimits {
-  readonly idle: number
-  total: number
-  idleAt: number
-  totalAt: number
-  isWaiting = false
-  #waitingSince = 0
-
-  /** In milliseconds; `firstIdle` is what is left of the idle limit at the beginning. */
-  constructor(now: number, idle = Infinity, total = Infinity, firstIdle = idle) {
-    this.idle = idle
-    this.total = total
-    this.idleAt = now + firstIdle
-    this.totalAt = now + total
-  }
-
-  get dueAt(): number {
-    return this.isWaiting ? Infinity : Math.min(this.idleAt, this.totalAt)
-  }
-
-  /** Begins the idle limit again. */
-  touch(now: number): void {
-    this.idleAt = now + this.idle
-  }
-
-  /** Replaces the total limit. */
-  extend(total: number): void {
-    this.totalAt += total - this.total
-    this.total = total
-  }
-
-  waits(isOpen: boolean, now: number): void {
-    if (isOpen === this.isWaiting) return
-    this.isWaiting = isOpen
-    if (isOpen) this.#waitingSince = now
-    else {
-      this.totalAt += now - this.#waitingSince
-      this.touch(now)
-    }
-  }
-
-  /** The error of a request that has reached the limits. */
-  timeout(server: string, operation: string, now: number, outcome: McpError.Outcome): McpError.RequestTimeout {
-    const kind = this.totalAt <= now ? "total" : "idle"
-    return new McpError.RequestTimeout({ server, kind, operation, limit: Duration.millis(this[kind]), outcome })
-  }
-}
-
 export interface RequestOptions extends Pick<McpClient.RequestOptions, "onProgress" | "headers"> {
   /** Absent for a request that its caller limits. */
-  readonly limits?: RequestLimits | undefined
+  readonly deadline?: Deadline.Deadline | undefined
   /** Whether progress is requested. */
   readonly progress?: boolean | undefined
   /** Whether the server is notified when the request is given up. */
@@ -96,7 +48,6 @@ interface Pending {
   readonly id: JsonRpc.Id
   readonly method: string
   readonly options: RequestOptions
-  readonly limits: RequestLimits
   readonly settle: (exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>) => void
 }
 
@@ -137,9 +88,9 @@ export class RequestEngine {
       message: (message) => this.#receive(message),
       failed: (id, error) => this.#settle(this.#pending.get(id), Exit.fail(error)),
       waiting: (id, open) => {
-        const limits = this.#pending.get(id)?.limits
-        limits?.waits(open, this.now())
-        this.#wakeBy(limits?.dueAt ?? Infinity)
+        const deadline = this.#pending.get(id)?.options.deadline
+        deadline?.pause(open)
+        this.#wakeBy(deadline?.at ?? Infinity)
       },
       diagnostic: report.diagnostic,
       ended: (end) => this.#finish(end)
@@ -159,15 +110,14 @@ export class RequestEngine {
         if (lost !== undefined) return resume(Exit.fail(lost))
         const id = this.#nextId()
         options.onId?.(id)
-        const limits = options.limits ?? new RequestLimits(this.now())
-        pending = { id, method, options, limits, settle: resume }
+        pending = { id, method, options, settle: resume }
         this.#pending.set(id, pending)
         const error = this.#send(
           { jsonrpc: "2.0", id, method, params: options.progress === true ? Messages.withToken(params, id) : params },
           options.headers
         )
         if (error !== undefined) return this.#settle(pending, Exit.fail(error))
-        this.#wakeBy(limits.dueAt)
+        this.#wakeBy(options.deadline?.at ?? Infinity)
       })
       return onExitSync(restore(answer), () => {
         if (pending === undefined || this.#pending.get(pending.id) !== pending) return
@@ -229,15 +179,15 @@ export class RequestEngine {
   expire(now: number): number {
     let next = Infinity
     for (const pending of this.#pending.values()) {
-      const { limits, method } = pending
+      const { deadline } = pending.options
+      if (deadline === undefined) continue
       // while the application is asked something, the server owes nothing
-      if (this.#serving.size > 0 && limits.totalAt > now) limits.touch(now)
-      const at = limits.dueAt
-      if (at > now) {
-        next = Math.min(next, at)
+      if (this.#serving.size > 0 && deadline.left() > 0) deadline.touch()
+      if (deadline.at > now) {
+        next = Math.min(next, deadline.at)
         continue
       }
-      const overdue = limits.timeout(this.#options.server, method, now, "unknown")
+      const overdue = deadline.expired("unknown")
       this.#giveUp(pending, `no answer within the ${overdue.kind} limit`)
       this.#settle(pending, Exit.fail(overdue))
     }
@@ -275,7 +225,7 @@ export class RequestEngine {
   #settle(pending: Pending | undefined, exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>): void {
     if (pending === undefined) return
     this.#remove(pending.id)
-    if (pending.limits.isWaiting) pending.limits.waits(false, this.now())
+    pending.options.deadline?.pause(false)
     pending.settle(Exit.isSuccess(exit) ? exit : Exit.mapError(exit, this.#options.report.error))
   }
 
@@ -363,7 +313,7 @@ export class RequestEngine {
   #progressed(params: JsonRpc.JsonObject): void {
     const pending = this.#find(params["progressToken"])
     if (pending?.options.progress !== true) return
-    pending.limits.touch(this.now())
+    pending.options.deadline?.touch()
     const { onProgress } = pending.options
     const progress = Messages.progressOf(params, this.#options.report.text)
     if (progress !== undefined) this.#guarded("a progress callback", () => onProgress?.(progress))
@@ -402,8 +352,7 @@ export class RequestEngine {
   #served(id: unknown): void {
     this.#serving.delete(id)
     if (this.#serving.size > 0) return
-    const now = this.now()
-    for (const { limits } of this.#pending.values()) limits.touch(now)
+    for (const { options } of this.#pending.values()) options.deadline?.touch()
   }
 
   #answer(message: JsonRpc.Success | JsonRpc.Failure): void {

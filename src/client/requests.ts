@@ -2,11 +2,11 @@
  * Sends requests within the limits of the server, waits for its pauses, and replaces an expired session. Tool calls are
  * never sent again here, because `RetryPolicy` decides about that.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as McpError from "../McpError.ts"
+import * as Deadline from "../resilience/Deadline.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Handshake from "./handshake.ts"
@@ -25,8 +25,8 @@ export interface Session {
   readonly ready: Effect.Effect<void, McpError.ConnectError>
 }
 
-/** With the limits of a request that is one of a series, and whether it requests progress (default: as the caller does). */
-export type RequestOptions = McpClient.RequestOptions & Pick<RequestEngine.RequestOptions, "limits" | "progress">
+/** With whether the request asks for progress (default: as the caller does). */
+export type RequestOptions = McpClient.RequestOptions & Pick<RequestEngine.RequestOptions, "progress">
 
 export type Request = (
   method: string,
@@ -61,31 +61,27 @@ export const make = (
   // made at the first pause: most servers never ask for one
   let gate: RetryAfter.Gate | undefined
 
-  const invalid = (operation: string, path: string) =>
-    Either.left(new McpError.InvalidArguments({ server, operation, path, detail: "not a valid duration" }))
+  const now = () => engine.now()
 
-  /** The limits of a request that begins now, or of its series. */
-  const limitsOf = (
-    method: string,
-    { firstIdleTimeout, idleTimeout, limits, totalTimeout }: RequestOptions = {}
-  ): Either.Either<RequestEngine.RequestLimits, McpError.InvalidArguments> => {
-    if (limits !== undefined) return Either.right(limits)
-    const isCall = method === "tools/call"
-    const idle = millis(idleTimeout ?? (isCall ? requestTimeout : listTimeout))
-    const total = millis(totalTimeout ?? (isCall ? toolTimeout : listTimeout))
-    if (idle === undefined) return invalid(method, "idleTimeout")
-    if (total === undefined) return invalid(method, "totalTimeout")
-    const firstIdle = firstIdleTimeout && Duration.toMillis(firstIdleTimeout)
-    return Either.right(new RequestEngine.RequestLimits(engine.now(), idle, total, firstIdle))
+  /** The deadline of a request that begins now, or of its series. */
+  const deadlineOf = (
+    operation: string,
+    { deadline, idleTimeout, totalTimeout }: RequestOptions = {}
+  ): Either.Either<Deadline.Deadline, McpError.InvalidArguments> => {
+    if (deadline !== undefined) return Either.right(deadline)
+    const isCall = operation === "tools/call"
+    const idle = idleTimeout ?? (isCall ? requestTimeout : listTimeout)
+    const total = totalTimeout ?? (isCall ? toolTimeout : listTimeout)
+    return Deadline.make({ server, operation, idle, total, now })
   }
 
   const sending = (isPatient: boolean): Request => (method, params, options) =>
     Effect.suspend(() => {
-      const begun = limitsOf(method, options)
+      const begun = deadlineOf(method, options)
       if (Either.isLeft(begun)) return begun.left
-      const limits = begun.right
+      const deadline = begun.right
       const sent = engine.request(method, params, {
-        limits,
+        deadline,
         // calls always request progress, because it keeps a long call alive
         progress: options?.progress ?? (method === "tools/call" || options?.onProgress !== undefined),
         cancellable: true,
@@ -102,13 +98,13 @@ export const make = (
         const admission: RetryAfter.Admission | undefined = isPatient ? gate?.admit(now) : undefined
         if (admission !== undefined && admission.as !== "probe") {
           const { as, pause } = admission
-          if (as === "refused" || pause.until >= limits.dueAt) return failure ?? RetryAfter.refusal(pause, now)
+          if (as === "refused" || pause.until >= deadline.at) return failure ?? RetryAfter.refusal(pause, now)
           return Effect.zipRight(Effect.sleep(pause.until - now), Effect.suspend(() => attempt(false)))
         }
         // what has only waited so far has all of the idle limit for its answer
-        if (!isFirst) limits.touch(now)
+        if (!isFirst) deadline.touch()
         const generation = session?.generation ?? 0
-        const next: Attempt = session?.isExpired === true ? renewed(session, method, limits) : sent
+        const next: Attempt = session?.isExpired === true ? renewed(session, deadline) : sent
         return Effect.matchEffect(admission === undefined ? next : probing(next, admission.pause), {
           onFailure: (error) => again(error, generation),
           onSuccess: (answer) => answer === undefined ? attempt(false, failure) : Effect.succeed(answer)
@@ -133,8 +129,8 @@ export const make = (
           if (pause.refusal !== undefined || !isPatient || pauses >= maxPauses) return pause.refusal ?? error
           pauses++
         } else return error
-        if (limits.totalAt <= now) return error
-        limits.touch(now)
+        if (deadline.left() <= 0) return error
+        deadline.touch()
         return attempt(false, error._tag === "HttpError" ? error : undefined)
       }
       return attempt(true)
@@ -150,15 +146,15 @@ export const make = (
     })
 
   /** Waits for a new session within the limits of the request. */
-  const renewed = (session: Session, method: string, limits: RequestEngine.RequestLimits): Attempt =>
+  const renewed = (session: Session, deadline: Deadline.Deadline): Attempt =>
     Effect.timeoutFail(Effect.as(session.ready, undefined), {
-      duration: Duration.millis(Math.max(0, limits.dueAt - engine.now())),
-      onTimeout: () => limits.timeout(server, method, engine.now(), "not-sent")
+      duration: deadline.wait(),
+      onTimeout: () => deadline.expired("not-sent")
     })
 
   return {
     request: sending(true),
-    limitsOf,
+    deadlineOf,
     /** Succeeds if the server answers anything. Sent during a pause too, and the answer does not end the pause. */
     health: (method: string, params?: JsonRpc.JsonObject): McpClient.Channel["health"] =>
       sending(false)(method, params, { idleTimeout: pingTimeout, totalTimeout: pingTimeout }).pipe(
@@ -169,8 +165,3 @@ export const make = (
     onPaused: (listener: (until: number) => void) => RequestEngine.added(listeners, listener)
   }
 }
-
-const millis = (input: Duration.DurationInput): number | undefined =>
-  Duration.isDuration(input)
-    ? Duration.toMillis(input)
-    : Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))

@@ -1,7 +1,6 @@
 /** The session era (up to 2025-11-25): sessions that expire, subscriptions, the log level, pings. */
 import type * as Sdk from "@modelcontextprotocol/sdk/types.js"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
@@ -12,7 +11,6 @@ import * as RuntimeLog from "../runtimeLog.ts"
 import * as Handshake from "./handshake.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf } from "./messages.ts"
-import * as RequestEngine from "./RequestEngine.ts"
 import * as Requests from "./requests.ts"
 import * as Tasks from "./tasks.ts"
 
@@ -26,7 +24,6 @@ export const make = (connection: Handshake.Connection, { result }: Handshake.Set
 
   /** Sets the log level and the subscriptions again, in a session that has replaced another. */
   const restore = Effect.suspend(() => {
-    const limit = Duration.toMillis(limits.listTimeout)
     return Effect.forEach(
       [
         ...(level === undefined ? [] : [["logging/setLevel", { level }] as const]),
@@ -35,10 +32,10 @@ export const make = (connection: Handshake.Connection, { result }: Handshake.Set
       ([method, params]) =>
         // not by `request`, which would begin a further session for a server that refuses this in the new one
         Effect.catchAll(
-          engine.request(method, params, {
-            limits: new RequestEngine.RequestLimits(engine.now(), limit, limit),
-            cancellable: true
-          }),
+          Effect.flatMap(
+            requests.deadlineOf(method),
+            (deadline) => engine.request(method, params, { deadline, cancellable: true })
+          ),
           (error) => RuntimeLog.debug(`${method} failed in a new session`, error)
         ),
       { discard: true }

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as McpError from "../McpError.ts"
+import type * as Deadline from "../resilience/Deadline.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Handshake from "./handshake.ts"
@@ -43,7 +44,7 @@ export const make = (
       }
     }
 
-  const { health, limitsOf, onPaused, request } = Requests.make(connection)
+  const { deadlineOf, health, onPaused, request } = Requests.make(connection)
   const once: Requests.Request = (method, params, own) =>
     request(method, enveloped(params, own?.passInput?.capabilities), own)
 
@@ -51,13 +52,13 @@ export const make = (
     onPaused,
     request: (method, params, own) =>
       own?.passInput !== undefined ? once(method, params, own) : Effect.gen(function*() {
-        const limits = yield* limitsOf(method, own)
-        const ask = (answers: JsonRpc.JsonObject) => once(method, { ...params, ...answers }, { ...own, limits })
-        const first = yield* once(method, params, { ...own, limits })
+        const deadline = yield* deadlineOf(method, own)
+        const ask = (answers: JsonRpc.JsonObject) => once(method, { ...params, ...answers }, { ...own, deadline })
+        const first = yield* once(method, params, { ...own, deadline })
         if ((first["resultType"] ?? "complete") === "complete") return first
         // the limit of calls holds for reads and prompts that ask a person, too
-        if (own?.totalTimeout === undefined) limits.extend(Duration.toMillis(connection.limits.toolTimeout))
-        return yield* finish(connection, method, limits, first, ask)
+        if (own?.totalTimeout === undefined) deadline.extend(Duration.toMillis(connection.limits.toolTimeout))
+        return yield* finish(connection, method, deadline, first, ask)
       }),
     watch: ({ resourceUris: resourceSubscriptions, ...lists }) =>
       watch(connection, enveloped({ notifications: { ...lists, resourceSubscriptions } })),
@@ -82,12 +83,12 @@ const statePause = Duration.millis(250)
 const finish = (
   connection: Handshake.Connection,
   operation: string,
-  limits: RequestEngine.RequestLimits,
+  deadline: Deadline.Deadline,
   first: JsonRpc.JsonObject,
   again: (answers: JsonRpc.JsonObject) => ReturnType<Requests.Request>
 ): ReturnType<Requests.Request> =>
   Effect.gen(function*() {
-    const { engine, limits: { maxInputRounds }, server } = connection
+    const { limits: { maxInputRounds }, server } = connection
     const ask = (question: unknown): ReturnType<Requests.Request> => {
       const { method, params } = objectOf(question)
       if (typeof method !== "string") return Lists.violation(server, operation, "an input request without a method")
@@ -113,16 +114,15 @@ const finish = (
       if (questions.length === 0) {
         yield* Effect.sleep(statePause)
       }
-      const overdue = () =>
-        limits.timeout(server, operation, limits.totalAt, "unknown")
+      const overdue = () => deadline.expired("unknown", { kind: "total" })
       const answers = yield* Effect.forEach(
         questions,
         ([key, question]) =>
           Effect.map(ask(question), (answer) => [key, answer] as const),
         { concurrency: "unbounded" }
-      ).pipe(Effect.timeoutFail({ duration: Math.max(0, limits.totalAt - engine.now()), onTimeout: overdue }))
-      if (limits.totalAt <= engine.now()) return yield* overdue()
-      limits.touch(engine.now())
+      ).pipe(Effect.timeoutFail({ duration: Math.max(0, deadline.left()), onTimeout: overdue }))
+      if (deadline.left() <= 0) return yield* overdue()
+      deadline.touch()
       result = yield* Effect.mapError(
         again({
           ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),

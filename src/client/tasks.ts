@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
+import type * as Deadline from "../resilience/Deadline.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Handshake from "./handshake.ts"
 import * as Lists from "./lists.ts"
@@ -62,7 +63,7 @@ export const offersCalls = (capabilities: JsonRpc.JsonObject): boolean =>
 /** `undefined` for a server that does not declare tasks. */
 export const make = (
   connection: Handshake.Connection,
-  { limitsOf, request }: Requests.Requests,
+  { deadlineOf, request }: Requests.Requests,
   capabilities: JsonRpc.JsonObject
 ): Tasks | undefined => {
   const { engine, limits, report, server } = connection
@@ -80,9 +81,9 @@ export const make = (
   const result = (taskId: string, limit = limits.toolTimeout) =>
     request(method.result, { taskId }, { idleTimeout: limit, totalTimeout: limit })
 
-  const left = ({ totalAt }: RequestEngine.RequestLimits) => Duration.millis(Math.max(1, totalAt - engine.now()))
+  const left = (deadline: Deadline.Deadline) => Duration.millis(Math.max(1, deadline.left()))
 
-  const follow = (created: Task, limits: RequestEngine.RequestLimits, onUpdate: (update: TaskUpdate) => void) =>
+  const follow = (created: Task, deadline: Deadline.Deadline, onUpdate: (update: TaskUpdate) => void) =>
     Effect.gen(function*() {
       const { taskId } = created
       const changed = yield* Effect.makeLatch(false)
@@ -109,7 +110,7 @@ export const make = (
         })
       }
       // `input_required` included: the server asks while it is waited on for the result
-      return yield* result(taskId, left(limits))
+      return yield* result(taskId, left(deadline))
     })
 
   return {
@@ -122,7 +123,7 @@ export const make = (
     ),
     callTool: (params, { onProgress, onTask: onUpdate = () => undefined, ...own } = {}) =>
       Effect.scoped(Effect.gen(function*() {
-        const limits = yield* limitsOf("tools/call", own)
+        const deadline = yield* deadlineOf("tools/call", own)
         // the token stays valid until the task has ended, and not only until the request is answered
         const token = `task-${++tokens}`
         yield* RequestEngine.listen(engine, ({ method, params }) => {
@@ -130,18 +131,18 @@ export const make = (
           const progress = progressOf(params, report.text)
           if (progress !== undefined) onProgress?.(progress)
         })
-        const options = { ...own, limits, progress: false }
+        const options = { ...own, deadline, progress: false }
         const answer = yield* request("tools/call", { ...withToken(params, token), task: {} }, options)
         const task = Lists.tasks.decode(answer["task"])
         // a server may run the call at once
         if (task === undefined) return answer
         const { status, taskId } = task
         onUpdate({ _tag: "Created", taskId, status })
-        return yield* follow(task, limits, onUpdate).pipe(
+        return yield* follow(task, deadline, onUpdate).pipe(
           Effect.mapError(McpError.partlySent),
           Effect.timeoutFail({
-            duration: left(limits),
-            onTimeout: () => limits.timeout(server, "tools/call", limits.totalAt, "unknown")
+            duration: left(deadline),
+            onTimeout: () => deadline.expired("unknown", { kind: "total" })
           }),
           Effect.onExit((exit) =>
             exit._tag === "Failure" && (exit.cause._tag !== "Fail" || exit.cause.error._tag === "RequestTimeout")

@@ -1,11 +1,14 @@
 /**
- * The limits of one call, over everything it does: queueing, connecting, its attempts and the delays between them.
+ * The limits of one call, over everything it does: queueing, connecting, its requests and the delays between them.
  *
- * A deadline is two times and no timer. Waits inside bound themselves with `boundWait`, and a request takes what is left
- * to the timer of its connection, which also stops while the server asks a person.
+ * A deadline is two times and no timer. Waits inside bound themselves with `boundWait`, and requests are bounded by the
+ * timer of their connection.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
 import * as McpError from "../McpError.ts"
 import type { Restore } from "./onExitSync.ts"
 
@@ -13,60 +16,110 @@ export interface Options {
   readonly server: string
   /** The method, for the error. */
   readonly operation: string
-  /** Milliseconds without an answer or progress; `Infinity` for no limit. */
-  readonly idle: number
-  /** Milliseconds in all; `Infinity` for no limit. */
-  readonly total: number
+  /** The longest time without an answer or progress; `Infinity` for no limit. */
+  readonly idle: Duration.DurationInput
+  /** The longest time in all; `Infinity` for no limit. */
+  readonly total: Duration.DurationInput
   readonly now: () => number
   /** Makes a wait interruptible, where the call is one uninterruptible region. */
-  readonly restore: Restore
-}
-
-/** The limits of one call; made when it begins. */
-export class Deadline {
-  readonly options: Options
-  readonly #began: number
-  #idleSince: number
-
-  constructor(options: Options) {
-    this.options = options
-    this.#began = this.#idleSince = options.now()
-  }
-
-  /** Milliseconds that are left of the total limit; negative once it is over. */
-  left(): number {
-    return this.#began + this.options.total - this.options.now()
-  }
-
-  /** What is left for a request that begins now; `undefined` while no time has passed, so that its own limits apply. */
-  ofRequest(): Record<"idleTimeout" | "firstIdleTimeout" | "totalTimeout", Duration.Duration> | undefined {
-    const { idle, now } = this.options
-    if (now() <= this.#began) return undefined
-    const left = Math.max(0, this.left())
-    const millis = (limit: number) => Duration.millis(Math.max(0, Math.min(limit, left)))
-    const firstIdle = this.#idleSince + idle - now()
-    return { idleTimeout: millis(idle), firstIdleTimeout: millis(firstIdle), totalTimeout: millis(left) }
-  }
-
-  /** Starts the idle limit afresh, because another attempt begins. */
-  restartIdle(): void {
-    this.#idleSince = this.options.now()
-  }
-
-  /** The limit that ends first, and the milliseconds until then. */
-  next(): { readonly wait: number; readonly kind: "idle" | "total" } {
-    const { idle, now } = this.options
-    const idleLeft = this.#idleSince + idle - now()
-    return this.left() <= idleLeft ? { wait: this.left(), kind: "total" } : { wait: idleLeft, kind: "idle" }
-  }
+  readonly restore?: Restore | undefined
 }
 
 /** What a call waited for when its deadline ended, with the error of the last attempt to connect. */
 export type WaitedFor = Pick<McpError.RequestTimeout, "waitedFor" | "lastError">
 
+type Kind = McpError.RequestTimeout["kind"]
+
+/** Begins when it is made. */
+export class Deadline {
+  readonly restore: Restore
+  readonly #options: Options
+  readonly #idle: number
+  #total: number
+  #idleAt: number
+  #totalAt: number
+  /** When the wait for a person has begun, during which both limits stand still. */
+  #pausedSince: number | undefined = undefined
+
+  constructor(options: Options, idle: number, total: number) {
+    const began = options.now()
+    this.restore = options.restore ?? identity
+    this.#options = options
+    this.#idle = idle
+    this.#total = total
+    this.#idleAt = began + idle
+    this.#totalAt = began + total
+  }
+
+  /** The time of the limit that ends first. */
+  get at(): number {
+    return this.#pausedSince === undefined ? Math.min(this.#idleAt, this.#totalAt) : Infinity
+  }
+
+  /** Milliseconds that are left of the total limit; negative once it is over. */
+  left(): number {
+    return this.#totalAt - (this.#pausedSince ?? this.#options.now())
+  }
+
+  /** Begins the idle limit again, because of an answer, progress, or another attempt. */
+  touch(): void {
+    this.#idleAt = this.#options.now() + this.#idle
+  }
+
+  /** Replaces the total limit. */
+  extend(total: number): void {
+    this.#totalAt += total - this.#total
+    this.#total = total
+  }
+
+  /** Stops both limits while a person is waited for; afterwards the idle limit begins again. */
+  pause(isPaused: boolean): void {
+    if (isPaused) {
+      this.#pausedSince ??= this.#options.now()
+      return
+    }
+    if (this.#pausedSince === undefined) return
+    this.#totalAt += this.#options.now() - this.#pausedSince
+    this.#pausedSince = undefined
+    this.touch()
+  }
+
+  /** The error of a call that has reached a limit (default: the one that ended first, or the total limit after both). */
+  expired(
+    outcome: McpError.Outcome,
+    { kind = this.#first(), ...waitedFor }: WaitedFor & { readonly kind?: Kind } = {}
+  ): McpError.RequestTimeout {
+    const { operation, server } = this.#options
+    const limit = Duration.millis(kind === "total" ? this.#total : this.#idle)
+    return new McpError.RequestTimeout({ server, kind, operation, limit, outcome, ...waitedFor })
+  }
+
+  #first(): Kind {
+    return this.#totalAt <= Math.max(this.#options.now(), this.#idleAt) ? "total" : "idle"
+  }
+
+  /** Milliseconds until the limit that ends first; negative once it is over. */
+  wait(): number {
+    return this.at - this.#options.now()
+  }
+}
+
+const millis = (input: Duration.DurationInput): number | undefined =>
+  Option.getOrUndefined(Option.map(Duration.decodeUnknown(input), Duration.toMillis))
+
+/** Begins a deadline, unless one of its limits is no duration. */
+export const make = (options: Options): Either.Either<Deadline, McpError.InvalidArguments> => {
+  const idle = millis(options.idle)
+  const total = millis(options.total)
+  if (idle !== undefined && total !== undefined) return Either.right(new Deadline(options, idle, total))
+  const { operation, server } = options
+  const path = idle === undefined ? "idleTimeout" : "totalTimeout"
+  return Either.left(new McpError.InvalidArguments({ server, operation, path, detail: "not a valid duration" }))
+}
+
 /**
  * Bounds a wait that a request follows: fails at the deadline unless `self` has called `arrived`, because from then on the
- * request's own timer bounds it. Costs a timer, so callers skip it where there is nothing to wait for.
+ * timer of the connection bounds the request. Costs a timer, so callers skip it where there is nothing to wait for.
  */
 export const boundWait = <A, E, R>(
   deadline: Deadline,
@@ -75,16 +128,10 @@ export const boundWait = <A, E, R>(
 ): Effect.Effect<A, E | McpError.RequestTimeout, R> =>
   Effect.suspend(() => {
     let hasArrived = false
-    const { operation, restore, server, ...limits } = deadline.options
-    const { kind, wait } = deadline.next()
-    const limit = Duration.millis(limits[kind])
-    const expired = () =>
-      new McpError.RequestTimeout({ server, kind, operation, limit, outcome: "not-sent", ...waitedFor() })
-    return restore(Effect.raceFirst(
+    const expire = Effect.suspend(() => hasArrived ? Effect.never : deadline.expired("not-sent", waitedFor()))
+    return deadline.restore(Effect.raceFirst(
       self(() => void (hasArrived = true)),
       // interruptible, because the race must be able to end the timer wherever it is run
-      Effect.interruptible(
-        Effect.flatMap(Effect.sleep(Duration.millis(Math.max(0, wait))), () => hasArrived ? Effect.never : expired())
-      )
+      Effect.interruptible(Effect.delay(expire, deadline.wait()))
     ))
   })

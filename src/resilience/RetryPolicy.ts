@@ -137,15 +137,15 @@ export const retryWhenSafe =
         const failed = inDoubt ?? error
         const facts = { error, attempts: call.attempts, sent, connected: call.isConnected }
         if (decide({ ...facts, repetition: "harmless" }) === "no") return yield* failed
-        const decision = decide({ ...facts, repetition: yield* deadline.options.restore(repetition(error)) })
+        const decision = decide({ ...facts, repetition: yield* deadline.restore(repetition(error)) })
         if (decision === "no") return yield* failed
         backoff ??= yield* Backoff.make(schedule(options))
         const planned = yield* backoff.next(error)
         if (Option.isNone(planned)) return yield* failed
         const delay = decision === "now" ? Duration.zero : planned.value[0]
         if (Duration.toMillis(delay) >= deadline.left()) return yield* failed
-        yield* deadline.options.restore(Effect.sleep(delay))
-        deadline.restartIdle()
+        yield* deadline.restore(Effect.sleep(delay))
+        deadline.touch()
         return yield* run
       })
     const run = Effect.suspend(() => {

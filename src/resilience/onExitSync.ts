@@ -1,12 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 
 /** Makes a part of an uninterruptible region as interruptible as the region's surroundings. */
 export type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** `Effect.uninterruptibleMask` without the steps that change nothing in a region that is uninterruptible already. */
 export const uninterruptibleMask: typeof Effect.uninterruptibleMask = (f) =>
-  Effect.checkInterruptible((isInterruptible) => isInterruptible ? Effect.uninterruptibleMask(f) : f((self) => self))
+  Effect.checkInterruptible((isInterruptible) => isInterruptible ? Effect.uninterruptibleMask(f) : f(identity))
 
 /**
  * Calls `f` synchronously with how the effect ends. Use it inside `uninterruptibleMask`, where `f` is certain to be called:
@@ -15,13 +16,16 @@ export const uninterruptibleMask: typeof Effect.uninterruptibleMask = (f) =>
 export const onExitSync = <A, E, R>(
   self: Effect.Effect<A, E, R>,
   f: (exit: Exit.Exit<A, E>) => void
-): Effect.Effect<A, E, R> => {
-  const ended = (exit: Exit.Exit<A, E>): Exit.Exit<A, E> => {
-    f(exit)
-    return exit
-  }
-  return Effect.matchCauseEffect(self, {
-    onFailure: (cause) => ended(Exit.failCause(cause)),
-    onSuccess: (value) => ended(Exit.succeed(value))
+): Effect.Effect<A, E, R> =>
+  Effect.matchCauseEffect(self, {
+    onFailure: (cause) => {
+      const exit = Exit.failCause(cause)
+      f(exit)
+      return exit
+    },
+    onSuccess: (value) => {
+      const exit = Exit.succeed(value)
+      f(exit)
+      return exit
+    }
   })
-}

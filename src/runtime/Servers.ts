@@ -16,6 +16,7 @@ import * as BoundedWait from "../resilience/BoundedWait.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
+import { onExitSync, uninterruptibleMask } from "../resilience/onExitSync.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
@@ -199,7 +200,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       return identity === undefined || server?.config.affinity === "shared" ? server : server?.users.get(identity)
     }
 
-    const use: Server.Use = (name, f, options) =>
+    const useNext: Server.Use = (name, f, options) =>
       Effect.flatMap(find(name, options?.identity), (server) => {
         const { link } = server
         let hasBegun = false
@@ -207,21 +208,29 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           hasBegun = true
           return f(Server.live(server, connected))
         }, options?.until)
-        if (link.connected() !== undefined) return options?.deadline?.options.restore(used) ?? used
-        if (options?.deadline !== undefined) {
-          return Deadline.boundWait(options.deadline, () => waitedFor(get(name, options.identity)), (arrived) => {
-            const begin = (live: Server.Live) => {
-              arrived()
-              return f(live)
-            }
-            return use(name, begin, { ...options, deadline: undefined })
-          })
-        }
         // callers that wait for a link that is replaced wait for its successor
         const isServed = () => get(name, options?.identity)?.link === link
         const wasServed = isServed()
         const isReplaced = () => wasServed && !hasBegun && !closed && servers.has(name) && !isServed()
-        return Effect.catchIf(used, isReplaced, () => use(name, f, options))
+        return Effect.catchIf(used, isReplaced, () => useNext(name, f, options))
+      })
+
+    const use: Server.Use = (name, f, options) =>
+      uninterruptibleMask((restore) => {
+        const server = get(name, options?.identity)
+        const connection = server?.link.connected()
+        const deadline = options?.deadline
+        if (server !== undefined && connection !== undefined) {
+          connection.begin()
+          const used = Effect.suspend(() => f(Server.live(server, connection)))
+          return onExitSync(deadline === undefined ? restore(used) : deadline.restore(used), connection.end)
+        }
+        if (deadline === undefined) return restore(useNext(name, f, options))
+        return Deadline.boundWait(deadline, () => waitedFor(get(name, options?.identity)), (arrived) =>
+          useNext(name, (live) => {
+            arrived()
+            return f(live)
+          }, options))
       })
 
     const serve = yield* Server.make(get)

@@ -3,9 +3,10 @@ import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
 import type * as McpClient from "../client/McpClient.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
@@ -47,12 +48,15 @@ export interface Calls {
   readonly reportRunning: (interval: Duration.Duration) => Effect.Effect<never>
 }
 
-/** A call that is under way. */
-interface Call extends CallSpan.Operation, RetryPolicy.Attempts {
+/** A call that is under way: what its caller wants, what its span shows, and its attempts. */
+interface Call extends Permitted.Wanted, CallSpan.Operation, RetryPolicy.Attempts {
   readonly server: string
+  readonly config: ServerConfig.ServerConfig
   readonly tool: string
   readonly callId: string
-  readonly began: number
+  /** The permitted copy after the permission. */
+  args: McpClient.Arguments
+  began: number
   reportedAt: number
   /** The client that was used last. */
   client: McpClient.McpClient | undefined
@@ -96,13 +100,12 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
   const observed = (
     { metrics }: Server.Server,
     call: Call,
-    origin: Permitted.Wanted["origin"],
     self: (
       meta: JsonRpc.JsonObject | undefined,
       restore: Restore
     ) => Effect.Effect<ToolResult.ToolResult, McpError.RuntimeError>
   ): Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError> => {
-    const { began, callId, server, tool } = call
+    const { began, callId, origin, server, tool } = call
     const ended = (outcome: RuntimeMetrics.Outcome): Duration.Duration => {
       const millis = now() - began
       const took = Duration.millis(millis)
@@ -135,30 +138,31 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
   const run = (
     server: Server.Server,
     call: Call,
-    wanted: Permitted.Wanted & { readonly args: McpClient.Arguments },
     permit: Permissions.Permit | undefined,
     options: McpRuntime.CallOptions | undefined
-  ): ReturnType<Calls["callTool"]> => {
-    const { limits, name } = server
-    const { callId, tool } = call
-    const onProgress = (progress: McpClient.Progress): void => {
-      publish(McpEvent.McpEvent.CallProgress({ callId, server: name, tool, progress }))
-      options?.onProgress?.(progress)
-    }
-    const times = {
-      server: name,
-      operation: "tools/call",
-      idle: millis(options?.idleTimeout, limits.requestTimeout),
-      total: millis(options?.totalTimeout, limits.toolTimeout)
-    }
-    return observed(server, call, wanted.origin, (meta, restore) => {
-      const deadline = new Deadline.Deadline({ ...times, now, restore })
+  ): ReturnType<Calls["callTool"]> =>
+    observed(server, call, (meta, restore) => {
+      const { limits, name } = server
+      const { callId, tool } = call
+      const begun = Deadline.make({
+        server: name,
+        operation: "tools/call",
+        idle: options?.idleTimeout ?? limits.requestTimeout,
+        total: options?.totalTimeout ?? limits.toolTimeout,
+        now,
+        restore
+      })
+      if (Either.isLeft(begun)) return begun.left
+      const deadline = begun.right
+      const onProgress = (progress: McpClient.Progress): void => {
+        publish(McpEvent.McpEvent.CallProgress({ callId, server: name, tool, progress }))
+        options?.onProgress?.(progress)
+      }
       return servers.use(name, (live) => {
         call.isConnected = true
         call.client = live.session
-        const send = () =>
-          live.session.callTool(tool, wanted.args, { ...options, ...deadline.ofRequest(), meta, onProgress })
-        const verified = permitted.before(live, wanted, permit)
+        const send = () => live.session.callTool(tool, call.args, { ...options, deadline, meta, onProgress })
+        const verified = permitted.before(live, call, permit)
         // a list of tools that does not answer must not keep the call longer than its own limits
         return verified === undefined
           ? send()
@@ -174,7 +178,6 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
         })
       )
     })
-  }
 
   /** Refuses a call before anything of it is built. It counts, and publishes no event. */
   const refusing = ({ metrics }: Server.Server, refused: McpError.Overloaded) => {
@@ -190,35 +193,30 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
       }
       const refused = server.bulkhead.refusal()
       if (refused !== undefined) return refusing(server, refused)
-      const { config } = server
-      const callId = options?.callId ?? `call-${++ids}`
-      const origin = options?.origin ?? "program"
-      const identity = options?.identity
-      const wanted = { origin, config, callId, identity, kind: "tool" as const, server: name, name: tool, args }
-      return Effect.flatMap(permitted.authorize(wanted), (permit) => {
+      const call: Call = {
+        origin: options?.origin ?? "program",
+        identity: options?.identity,
+        kind: "tool",
+        method: "tools/call",
+        server: name,
+        config: server.config,
+        name: tool,
+        tool,
+        args,
+        callId: options?.callId ?? `call-${++ids}`,
+        meta: options?.meta,
+        began: 0,
+        reportedAt: 0,
+        attempts: 0,
+        isConnected: false,
+        client: undefined
+      }
+      return Effect.flatMap(permitted.authorize(call), (permit) => {
         // an approval takes time, after which the name may stand for another server
         if (servers.get(name)?.config !== server.config) return callTool(name, tool, args, options)
-        const began = now()
-        const call: Call = {
-          method: "tools/call",
-          server: name,
-          tool,
-          callId,
-          config,
-          meta: options?.meta,
-          began,
-          reportedAt: began,
-          attempts: 0,
-          isConnected: false,
-          client: undefined
-        }
-        return run(
-          server,
-          call,
-          permit?.args === undefined ? wanted : { ...wanted, args: permit.args },
-          permit,
-          options
-        )
+        call.began = call.reportedAt = now()
+        if (permit?.args !== undefined) call.args = permit.args
+        return run(server, call, permit, options)
       })
     })
 
@@ -241,10 +239,6 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
       ))
   }
 }
-
-/** The limit for an invalid duration too, because the client refuses it with `InvalidArguments`. */
-const millis = (input: Duration.DurationInput | undefined, limit: Duration.Duration): number =>
-  Duration.toMillis(input === undefined ? limit : Option.getOrElse(Duration.decodeUnknown(input), () => limit))
 
 const outcomeOf = (cause: Cause.Cause<McpError.RuntimeError>): RuntimeMetrics.Outcome => {
   if (cause._tag === "Fail") return cause.error._tag

@@ -114,14 +114,9 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     const waiting = isUnknown()
       ? Effect.zipRight(admission ?? Effect.void, Effect.suspend(() => isUnknown() ? learn(live) : Effect.void))
       : admission
-    if (waiting === undefined) {
-      const refused = refusal(live, wanted, permit)
-      return refused === undefined ? undefined : Effect.fail(refused)
-    }
-    return Effect.flatMap(waiting, () => {
-      const refused = refusal(live, wanted, permit)
-      return refused === undefined ? Effect.void : Effect.fail(refused)
-    })
+    return waiting === undefined
+      ? refusal(live, wanted, permit)
+      : Effect.flatMap(waiting, () => refusal(live, wanted, permit) ?? Effect.void)
   }
 
   /** For a caller that holds the connection: an error about reaching the server means that it has changed. */

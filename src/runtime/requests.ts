@@ -1,6 +1,5 @@
 /** The requests of callers other than tool calls: lists, reads and prompts. */
 import type * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
@@ -46,13 +45,14 @@ export type Ask = <A, E, R>(
 export const asking = (servers: Servers.Servers, clock: Clock.Clock): Ask => (name, operation, f, identity) =>
   Effect.flatMap(servers.find(name, identity), (server) =>
     Effect.uninterruptibleMask((restore) => {
-      const total = Duration.toMillis(server.limits.listTimeout)
+      const total = server.limits.listTimeout
       const now = () => clock.unsafeCurrentTimeMillis()
-      const deadline = new Deadline.Deadline({ server: name, operation, idle: total, total, now, restore })
-      return servers.use(name, f, { deadline, identity: server.identity }).pipe(
-        server.bulkhead.withPermit(deadline),
-        server.breaker.protect
-      )
+      const begun = Deadline.make({ server: name, operation, idle: total, total, now, restore })
+      return Effect.flatMap(begun, (deadline) =>
+        servers.use(name, f, { deadline, identity: server.identity }).pipe(
+          server.bulkhead.withPermit(deadline),
+          server.breaker.protect
+        ))
     }))
 
 /** Reads and prompts. The span of each includes the wait for a person, a permit and a connection. */

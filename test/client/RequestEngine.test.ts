@@ -11,6 +11,7 @@ import * as McpError from "../../src/McpError.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import type * as Transport from "../../src/transport/Transport.ts"
+import * as DeadlineSupport from "../support/deadline.ts"
 import * as FakeTransport from "../support/fakeTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
 
@@ -44,10 +45,11 @@ const opened = (maxServerRequests = 100) =>
     ) =>
       Effect.gen(function*() {
         let id: JsonRpc.Id = -1
-        const limits = new RequestEngine.RequestLimits(engine.now(), idle, total)
+        const now = () => engine.now()
+        const deadline = DeadlineSupport.make({ server: "peer", operation: method, idle, total, now })
         const onId = (given: JsonRpc.Id) => (id = given)
         const fiber = yield* Effect.fork(
-          engine.request(method, {}, { limits, progress: true, cancellable: true, ...over, onId })
+          engine.request(method, {}, { deadline, progress: true, cancellable: true, ...over, onId })
         )
         yield* ManualClock.settle
         return { id, fiber }

@@ -13,6 +13,7 @@ import * as Redaction from "../../src/safety/Redaction.ts"
 import type * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Configs from "../support/configs.ts"
+import * as DeadlineSupport from "../support/deadline.ts"
 import * as ManualClock from "../support/manualClock.ts"
 import { costlyRuns } from "../support/runs.ts"
 
@@ -65,8 +66,10 @@ const lifetime = (seed: number) =>
       })
       const fibers: Array<Fiber.RuntimeFiber<void>> = []
       for (let token = 1; token <= 24; token++) {
-        const limits = new RequestEngine.RequestLimits(engine.now(), 20 + upTo(80), 60 + upTo(200))
-        const options = { limits, progress: true, cancellable: true }
+        const [idle, total] = [20 + upTo(80), 60 + upTo(200)]
+        const now = () => engine.now()
+        const deadline = DeadlineSupport.make({ server: "peer", operation: "work", idle, total, now })
+        const options = { deadline, progress: true, cancellable: true }
         const fiber = yield* engine.request("work", { token }, options).pipe(
           Effect.either,
           Effect.map((given) => {

@@ -14,6 +14,7 @@ import * as RequestEngine from "../../src/client/RequestEngine.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as Redaction from "../../src/safety/Redaction.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import * as DeadlineSupport from "../support/deadline.ts"
 import * as FakeTransport from "../support/fakeTransport.ts"
 import * as ManualClock from "../support/manualClock.ts"
 
@@ -180,7 +181,7 @@ export const run = (history: History): Effect.Effect<Verdict> =>
           const progress: Array<number> = []
           let id: JsonRpc.Id = index
           const options: RequestEngine.RequestOptions = {
-            limits: new RequestEngine.RequestLimits(time.now(), idle, total),
+            deadline: DeadlineSupport.make({ server: "peer", operation: "work", idle, total, now: time.now }),
             progress: true,
             cancellable: true,
             onId: (given) => (id = given),

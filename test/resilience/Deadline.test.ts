@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber } from "effect"
+import { Deferred, Duration, Effect, Either, Exit, Fiber } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
 import * as Deadline from "../../src/resilience/Deadline.ts"
@@ -25,34 +25,55 @@ const start = <A, E>(limits: Limits, f: (deadline: Deadline.Deadline) => Effect.
   })
 
 describe("Deadline", () => {
-  it.effect("passes the remaining limits to a request", () =>
+  it.effect("restarts only the idle limit with each attempt, and stops both while it is paused", () =>
     Effect.gen(function*() {
-      const left = (deadline: Deadline.Deadline) => {
-        const limits = deadline.ofRequest()
-        return limits && [limits.firstIdleTimeout, limits.idleTimeout, limits.totalTimeout].map(Duration.toMillis)
-      }
-      const { fiber, time } = yield* start(
-        { idle: 300, total: 1_000 },
-        (deadline) =>
-          Effect.gen(function*() {
-            const seen = [left(deadline)]
-            for (const [wait, attempt] of [[200, false], [0, true], [600, false], [300, true]] as const) {
-              yield* Effect.sleep(wait)
-              if (attempt) deadline.restartIdle()
-              seen.push(left(deadline))
-            }
-            return seen
-          })
-      )
-      yield* time.advance(1_100)
-      assert.deepStrictEqual(yield* Fiber.join(fiber), [
-        undefined,
-        [100, 300, 800],
-        [300, 300, 800],
-        [0, 200, 200],
-        [0, 0, 0]
+      const time = ManualClock.make()
+      const deadline = DeadlineSupport.make({ server: "s", operation: "o", idle: 300, total: 1_000, now: time.now })
+      const seen = [[deadline.wait(), deadline.left()]]
+      const after = (wait: number, f: () => void) =>
+        Effect.map(time.advance(wait), () => {
+          f()
+          seen.push([deadline.wait(), deadline.left()])
+        })
+      yield* after(200, () => undefined)
+      yield* after(0, () => deadline.touch())
+      yield* after(100, () => deadline.pause(true))
+      yield* after(5_000, () => deadline.pause(true))
+      yield* after(0, () => deadline.pause(false))
+      yield* after(0, () => deadline.pause(false))
+      yield* after(100, () => deadline.extend(2_000))
+      yield* after(1_700, () => deadline.touch())
+      assert.deepStrictEqual(seen, [
+        [300, 1_000],
+        [100, 800],
+        [300, 800],
+        [Infinity, 700],
+        [Infinity, 700],
+        [300, 700],
+        [300, 700],
+        [200, 1_600],
+        [-100, -100]
       ])
     }))
+
+  it("names the limit that ended first, and the total limit after both", () => {
+    let now = 0
+    const deadline = DeadlineSupport.make({ server: "s", operation: "o", idle: 300, total: 1_000, now: () => now })
+    now = 300
+    assert.deepInclude(deadline.expired("unknown"), { kind: "idle", limit: Duration.millis(300) })
+    assert.deepInclude(deadline.expired("unknown", { kind: "total" }), { kind: "total", limit: Duration.seconds(1) })
+    now = 1_000
+    assert.deepInclude(deadline.expired("not-sent", { waitedFor: "permit" }), { kind: "total", waitedFor: "permit" })
+  })
+
+  it("refuses a limit that is no duration", () => {
+    // the casts: values that a caller without types may pass
+    for (const [idle, total, path] of [["soon", 1, "idleTimeout"], [1, {}, "totalTimeout"]] as const) {
+      const options = { server: "s", operation: "o", now: () => 0, idle: idle as 1, total: total as 1 }
+      const error = Either.getOrThrow(Either.flip(Deadline.make(options)))
+      assert.deepInclude(error, { _tag: "InvalidArguments", server: "s", operation: "o", path })
+    }
+  })
 
   it.effect("ends a wait at its idle limit, and names the missing connection", () =>
     Effect.gen(function*() {
@@ -128,7 +149,7 @@ describe("Deadline", () => {
             Effect.gen(function*() {
               for (const duration of attempts) {
                 yield* bounded(Effect.sleep(duration))(deadline)
-                deadline.restartIdle()
+                deadline.touch()
               }
             })
         )

@@ -1,6 +1,9 @@
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
+import * as Either from "effect/Either"
 import * as Deadline from "../../src/resilience/Deadline.ts"
+
+/** A deadline that begins now, with valid limits. */
+export const make = (options: Deadline.Options): Deadline.Deadline => Either.getOrThrow(Deadline.make(options))
 
 /** Runs with a deadline that begins now by the clock of the fiber. */
 export const within = <A, E, R>(
@@ -8,5 +11,5 @@ export const within = <A, E, R>(
   f: (deadline: Deadline.Deadline) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.clockWith((clock) =>
-    f(new Deadline.Deadline({ ...options, now: () => clock.unsafeCurrentTimeMillis(), restore: identity }))
+    f(make({ ...options, now: () => clock.unsafeCurrentTimeMillis() }))
   )
