@@ -85,7 +85,7 @@ export class RequestEngine {
     this.#options = options
     const { report, transport } = options
     transport.start({
-      message: (message) => this.#receive(message),
+      message: this.#receive,
       failed: (id, error) => this.#settle(this.#pending.get(id), Exit.fail(error)),
       waiting: (id, open) => {
         const deadline = this.#pending.get(id)?.options.deadline
@@ -268,7 +268,7 @@ export class RequestEngine {
     for (const id of Array.from(this.#serving.keys())) this.#stopServing(id)
   }
 
-  #receive(message: JsonRpc.Incoming): void {
+  readonly #receive = (message: JsonRpc.Incoming): void => {
     const { id: given, method } = message
     if (typeof method === "string") {
       if (message["jsonrpc"] !== "2.0") return this.#drop("noise", "a message that is not JSON-RPC 2.0")

@@ -25,8 +25,12 @@ export interface Session {
   readonly ready: Effect.Effect<void, McpError.ConnectError>
 }
 
-/** With whether the request asks for progress (default: as the caller does). */
-export type RequestOptions = McpClient.RequestOptions & Pick<RequestEngine.RequestOptions, "progress">
+export interface RequestOptions extends McpClient.RequestOptions {
+  /** Whether the request asks for progress (default: as the caller does). */
+  readonly progress?: boolean | undefined
+  /** False for a request that is sent during a pause, too. */
+  readonly isPatient?: boolean | undefined
+}
 
 export type Request = (
   method: string,
@@ -35,9 +39,6 @@ export type Request = (
 ) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
 
 export type Requests = ReturnType<typeof make>
-
-/** An attempt without a result has only begun a new session. */
-type Attempt = Effect.Effect<JsonRpc.JsonObject | undefined, McpError.CallError>
 
 /** How often a server may ask one request to come back later. */
 const maxPauses = 3
@@ -75,11 +76,12 @@ export const make = (
     return Deadline.make({ server, operation, idle, total, now })
   }
 
-  const sending = (isPatient: boolean): Request => (method, params, options) =>
+  const request: Request = (method, params, options) =>
     Effect.suspend(() => {
       const begun = deadlineOf(method, options)
       if (Either.isLeft(begun)) return begun.left
       const deadline = begun.right
+      const isPatient = options?.isPatient !== false
       const sent = engine.request(method, params, {
         deadline,
         // calls always request progress, because it keeps a long call alive
@@ -94,21 +96,22 @@ export const make = (
 
       /** Sends, once there is no pause and a session. `failure`: the error of the last attempt, if that began a pause. */
       const attempt = (isFirst: boolean, failure?: McpError.CallError): ReturnType<Request> => {
-        const now = engine.now()
-        const admission: RetryAfter.Admission | undefined = isPatient ? gate?.admit(now) : undefined
+        const admission = isPatient ? gate?.admit(engine.now()) : undefined
         if (admission !== undefined && admission.as !== "probe") {
           const { as, pause } = admission
+          const now = engine.now()
           if (as === "refused" || pause.until >= deadline.at) return failure ?? RetryAfter.refusal(pause, now)
           return Effect.zipRight(Effect.sleep(pause.until - now), Effect.suspend(() => attempt(false)))
         }
         // what has only waited so far has all of the idle limit for its answer
         if (!isFirst) deadline.touch()
         const generation = session?.generation ?? 0
-        const next: Attempt = session?.isExpired === true ? renewed(session, deadline) : sent
-        return Effect.matchEffect(admission === undefined ? next : probing(next, admission.pause), {
-          onFailure: (error) => again(error, generation),
-          onSuccess: (answer) => answer === undefined ? attempt(false, failure) : Effect.succeed(answer)
-        })
+        const failed = (error: McpError.CallError) => again(error, generation)
+        if (session?.isExpired === true) {
+          const renewing = probing(renewed(session, deadline), admission)
+          return Effect.matchEffect(renewing, { onFailure: failed, onSuccess: () => attempt(false, failure) })
+        }
+        return Effect.catchAll(probing(sent, admission), failed)
       }
 
       const again = (error: McpError.CallError, generation: number): ReturnType<Request> => {
@@ -136,28 +139,31 @@ export const make = (
       return attempt(true)
     })
 
-  /** The outcome of a probe decides about the requests behind it. */
-  const probing = (attempt: Attempt, pause: RetryAfter.Pause): Attempt =>
-    Effect.onExit(attempt, (exit) => {
+  /** The outcome of a probe decides about the requests behind it; a new session alone is no answer. */
+  const probing = <A>(
+    attempt: Effect.Effect<A, McpError.CallError>,
+    admission: RetryAfter.Admission | undefined
+  ): Effect.Effect<A, McpError.CallError> =>
+    admission === undefined ? attempt : Effect.onExit(attempt, (exit) => {
       const isAnswered = exit._tag === "Success"
         ? exit.value !== undefined
         : exit.cause._tag === "Fail" && exit.cause.error.outcome === "executed"
-      return Effect.sync(() => gate?.probed(pause, isAnswered))
+      return Effect.sync(() => gate?.probed(admission.pause, isAnswered))
     })
 
   /** Waits for a new session within the limits of the request. */
-  const renewed = (session: Session, deadline: Deadline.Deadline): Attempt =>
-    Effect.timeoutFail(Effect.as(session.ready, undefined), {
+  const renewed = (session: Session, deadline: Deadline.Deadline): Effect.Effect<void, McpError.CallError> =>
+    Effect.timeoutFail(session.ready, {
       duration: deadline.wait(),
       onTimeout: () => deadline.expired("not-sent")
     })
 
   return {
-    request: sending(true),
+    request,
     deadlineOf,
     /** Succeeds if the server answers anything. Sent during a pause too, and the answer does not end the pause. */
     health: (method: string, params?: JsonRpc.JsonObject): McpClient.Channel["health"] =>
-      sending(false)(method, params, { idleTimeout: pingTimeout, totalTimeout: pingTimeout }).pipe(
+      request(method, params, { idleTimeout: pingTimeout, totalTimeout: pingTimeout, isPatient: false }).pipe(
         Effect.catchTag("RemoteError", () => Effect.void),
         Effect.asVoid
       ),

@@ -84,8 +84,9 @@ export const make = (channel: McpClient.Channel, report: (detail: string) => voi
       if (era === "session" && passInput?.requestState !== undefined) {
         return invalid({ path: "requestState", detail: "the server has given none" })
       }
-      const sent = () => send(name, plain.right, meta?.right, own)
-      const called = mustList && !known.isListed() ? Effect.flatMap(known.ensure, sent) : sent()
+      const called = mustList && !known.isListed()
+        ? Effect.flatMap(known.ensure, () => send(name, plain.right, meta?.right, own))
+        : send(name, plain.right, meta?.right, own)
       return Effect.flatMap(called, (raw) => {
         const decoded = ToolResult.decode(raw, { era, passInput: passInput !== undefined })
         if (Either.isLeft(decoded)) return Effect.fail(OutputCheck.invalidResult(server, name, decoded.left))

@@ -82,7 +82,7 @@ export const make = (options: Options & { readonly server: string }): Permits =>
   }
   const release = (): void => {
     active--
-    admit()
+    if (queue.size > 0) admit()
   }
   const refusal = (): McpError.Overloaded | undefined =>
     active < concurrency || queue.size < limit
