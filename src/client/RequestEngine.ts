@@ -11,6 +11,7 @@ import type * as Fiber from "effect/Fiber"
 import * as FiberHandle from "effect/FiberHandle"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
+import { constVoid } from "effect/Function"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Utils from "effect/Utils"
@@ -47,8 +48,8 @@ export interface RequestOptions extends Pick<McpClient.RequestOptions, "onProgre
 interface Pending {
   readonly id: JsonRpc.Id
   readonly method: string
-  readonly options: RequestOptions
-  readonly settle: (exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>) => void
+  options: RequestOptions
+  settle: (exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>) => void
 }
 
 type Served = Fiber.RuntimeFiber<JsonRpc.JsonObject, Refused>
@@ -122,7 +123,7 @@ export class RequestEngine {
       return onExitSync(restore(answer), () => {
         if (pending === undefined || this.#pending.get(pending.id) !== pending) return
         this.#giveUp(pending, "the caller no longer waits")
-        this.#remove(pending.id)
+        this.#remove(pending)
       })
     })
   }
@@ -217,16 +218,20 @@ export class RequestEngine {
     return id
   }
 
-  #remove(id: JsonRpc.Id): void {
-    this.#pending.delete(id)
+  /** Ends a request. It lets go of its call, because V8 keeps what a `Map` held while it grew until the next full collection. */
+  #remove(pending: Pending): void {
+    this.#pending.delete(pending.id)
+    pending.options = {}
+    pending.settle = constVoid
     if (this.#pending.size === 0 && this.#drained !== undefined) Deferred.unsafeDone(this.#drained, Effect.void)
   }
 
   #settle(pending: Pending | undefined, exit: Exit.Exit<JsonRpc.JsonObject, McpError.CallError>): void {
     if (pending === undefined) return
-    this.#remove(pending.id)
-    pending.options.deadline?.pause(false)
-    pending.settle(Exit.isSuccess(exit) ? exit : Exit.mapError(exit, this.#options.report.error))
+    const { options, settle } = pending
+    this.#remove(pending)
+    options.deadline?.pause(false)
+    settle(Exit.isSuccess(exit) ? exit : Exit.mapError(exit, this.#options.report.error))
   }
 
   #send(message: JsonRpc.Message, headers?: Readonly<Record<string, string>>): McpError.CallError | undefined {

@@ -114,7 +114,8 @@ const finish = (
       if (questions.length === 0) {
         yield* Effect.sleep(statePause)
       }
-      const overdue = () => deadline.expired("unknown", { kind: "total" })
+      const overdue = () =>
+        deadline.expired("unknown", { kind: "total" })
       const answers = yield* Effect.forEach(
         questions,
         ([key, question]) =>

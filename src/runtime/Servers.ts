@@ -226,7 +226,8 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           return onExitSync(deadline === undefined ? restore(used) : deadline.restore(used), connection.end)
         }
         if (deadline === undefined) return restore(useNext(name, f, options))
-        return Deadline.boundWait(deadline, () => waitedFor(get(name, options?.identity)), (arrived) =>
+        return Deadline.boundWait(deadline, () =>
+          waitedFor(get(name, options?.identity)), (arrived) =>
           useNext(name, (live) => {
             arrived()
             return f(live)

@@ -10,6 +10,4 @@ export const within = <A, E, R>(
   options: Omit<Deadline.Options, "now" | "restore">,
   f: (deadline: Deadline.Deadline) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.clockWith((clock) =>
-    f(make({ ...options, now: () => clock.unsafeCurrentTimeMillis() }))
-  )
+  Effect.clockWith((clock) => f(make({ ...options, now: () => clock.unsafeCurrentTimeMillis() })))
