@@ -73,7 +73,11 @@ export const redaction = (Redaction) => {
   lines.push(row("clean text", duration(prose.repeat(Math.ceil(1e6 / prose.length)), text), "", "< 100 ms"))
   lines.push(row("base64", duration(bytes.toString("base64"), text), "", "< 100 ms"))
   lines.push(row("the lock file, repeated", duration(read("package-lock.json").repeat(9).slice(0, 1e6), text), "", "< 100 ms"))
-  for (const name of ["token:x.", "password: ", "api_key=\"", "8Q~"]) {
+  const entry = `{"level":"info","msg":"GET \\"/v1/items?page=2\\" done","requestId":"8f14e45f-ceea-467a-9a36-dedd4bea2543"}\n`
+  lines.push(row("log of JSON", duration(entry.repeat(Math.ceil(1e6 / entry.length)), text), "", "< 100 ms"))
+  const each = (whole) => whole.split("\n").forEach((line) => text(line))
+  lines.push(row("the same, line by line", duration(entry.repeat(Math.ceil(1e6 / entry.length)), each), "", "< 100 ms"))
+  for (const name of ["token:x.", "password: ", "api_key=\"", "8Q~", "eyJ-", "dnkey-", "-----BEGIN PRIVATE KEY-----\n", "\\\"token\\\":"]) {
     const whole = name.repeat(Math.ceil(1e6 / name.length))
     lines.push(row(`nothing but ${name}`, duration(whole.slice(0, 5e5), text), duration(whole, text), "< 100 ms"))
   }

@@ -36,9 +36,11 @@ const { metafile, outputFiles: [bundle] } = await build({
   external: ["bufferutil", "utf-8-validate", "gpt-tokenizer", "@napi-rs/keyring"]
 })
 
-const program = bundle.text.replace(/^#!.*\n/, "")
-const strange = /[^\u0000-\u007f]/.exec(program)
-if (strange !== null) throw new Error(`the bundle is not ASCII at ${strange.index}`)
+// esbuild leaves other characters in regular expressions, where an escape of each code unit means the same
+const program = bundle.text.replace(/^#!.*\n/, "").replace(
+  /[^\u0000-\u007f]/g,
+  (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+)
 const url = "const __url=require(\"node:url\").pathToFileURL(__filename).href;"
 const text = `(function(require,__filename){${url}const module={exports:{}};let exports=module.exports;${program}\n})`
 const id = createHash("sha256").update(text).digest("hex").slice(0, 32)
@@ -59,6 +61,9 @@ const notices = [...packages].toSorted().map((folder) => {
   const text = file === undefined ? "" : `\n\n${readFileSync(join(at, file), "utf8").trim()}`
   return `${name} ${version} (${license})${text}\n`
 })
+
+const { licence, source } = JSON.parse(readFileSync(join(root, "src/safety/secretFormats.json"), "utf8"))
+notices.push(`${source}\n\n${licence}\n`)
 
 rmSync(outdir, { recursive: true, force: true })
 mkdirSync(outdir, { recursive: true })

@@ -1,22 +1,23 @@
 /**
- * Hides secrets in what is told: in errors, logs, spans, events and on terminals. What a server and an application tell
- * each other is left as it is.
- *
- * @since 0.1.0
+ * Hides secrets in what leaves the program: errors, logs, spans, events and terminals. The messages between a server and
+ * the application are not changed.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as internal from "./internal/redaction/redaction.ts"
+import * as Scoped from "../scoped.ts"
+import { isCredential, isCredentialParameter } from "../text/credentialName.ts"
+import * as KnownSecrets from "./knownSecrets.ts"
+import * as NamedSecrets from "./namedSecrets.ts"
+import * as SecretFormats from "./secretFormats.ts"
+import { merged, scanned, type Span } from "./textViews.ts"
+import * as WordFinder from "./wordFinder.ts"
 
 /**
- * Something in a text that is a secret, or looks like one. `id` says by what it was found: `known`, the vendor of a
- * token, or its surroundings (`named`, `address`, `private-key`).
- *
- * @since 0.1.0
- * @category models
+ * A secret in a text, or something that looks like one. `id` is `known`, the format of a token, or `named`, `address`,
+ * `private-key` and the like.
  */
 export interface Found {
   readonly id: string
@@ -24,76 +25,273 @@ export interface Found {
   readonly length: number
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Redactor {
-  /** Hides known values first, then what has the format of a secret. The same text object where nothing is found. */
+  /** Hides known values and what has the format of a secret. Returns the same text object where there is nothing to hide. */
   readonly text: (text: string) => string
-  /** Hides known values only, for what a person decides by: nobody can hide anything there by giving it the format of one. */
+  /** Hides known values only, for a text that a person decides by: a server cannot hide a part by its format. */
   readonly known: (text: string) => string
-  /** Deep, and of the same shape; what a telling key holds (`authorization`, `token`, `password`) is hidden as well. */
+  /** Hides in all texts of a value, and everything under the name of a credential. The shape stays. */
   readonly json: (value: unknown) => unknown
   readonly headers: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
-  /** Without its user and password, and without the values of its query that are secrets by their names. */
+  /** Hides the user, the password and the parameters of an address that are credentials by their names. */
   readonly url: (url: string) => string
-  /** Hidden from now on until the scope closes, also as what usually encodes it has written it. */
+  /** Hides a value, in every usual encoding, until the scope closes. */
   readonly know: (secret: Redacted.Redacted) => Effect.Effect<void, never, Scope.Scope>
-  /** The same at once, for those who learn of a secret while they send it; returns how to let go of it. */
+  /** The same at once. Returns the function that lets go. */
   readonly unsafeKnow: (secret: Redacted.Redacted) => () => void
   /** Where `text` would hide something, and why. */
   readonly found: (text: string) => ReadonlyArray<Found>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** Whether what looks like a secret is hidden, beside what is known to be one. */
+  /** Hides what looks like a secret, beside known values. */
   readonly formats: boolean
-  /** Keys, headers and parameters that hold secrets although their names do not say so, in any case. */
+  /** More names of credentials, in any case. */
   readonly sensitive: ReadonlyArray<string>
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { formats: true, sensitive: [] }
 
-/**
- * It knows nothing at first.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = (options?: Partial<Options>): Redactor => internal.make({ ...defaults, ...options })
+// What looks like a secret
+
+const address = "://"
+const longestAuthority = 1024
+
+/** The password of an address, or a user that is a token. */
+const inAddress = (text: string, from: number): Span | undefined => {
+  const authority = /^[^\s/?#"'`<>\\|]*/.exec(text.slice(from, from + longestAuthority))![0]
+  const host = authority.lastIndexOf("@")
+  const user = authority.slice(0, Math.max(0, host))
+  const at = user.indexOf(":") + 1
+  const isSecret = at > 0
+    ? NamedSecrets.isMadeUp(user.slice(at))
+    : user.length >= 16 && NamedSecrets.isGiven(user)
+  return isSecret ? { id: "address", at: from + at, end: from + host } : undefined
+}
+
+/** The private parts of a key in JSON. */
+const keyPart = /"(?:d|p|q|dp|dq|qi|k)"\s{0,4}:\s{0,4}"([\w-]{16,})/dg
+
+const digits = /[\w+/-]{20,}={0,2}/g
+const longestEncoded = 16 * 1024
+
+/** The text that base64 or hexadecimal digits encode. */
+const decoded = (run: string): string | undefined => {
+  const isHex = /^(?:[0-9a-f]{2})+$/i.test(run)
+  const bytes = (length: number) => Buffer.from(run.slice(0, length), isHex ? "hex" : "base64").toString("latin1")
+  return [24, longestEncoded].every((length) => /^[\t\n\r -~]+$/.test(bytes(length)))
+    ? bytes(longestEncoded)
+    : undefined
+}
+
+/** A bot of Discord: its id, which is a number, a time and a signature. */
+const discord = /(?<![\w-])[MNO](?=[\w-]*\d)[\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}/g
+
+/** Made when a text is first looked at. */
+const makeScan = () => {
+  const formats = SecretFormats.make()
+  const words = [...formats.keywords, ...NamedSecrets.hints, address]
+  const finder = WordFinder.make(words, true)
+  const names = formats.keywords.length
+
+  const scan = (text: string): ReadonlyArray<Span> => {
+    const spans: Array<Span> = []
+    const read = NamedSecrets.reader(text)
+    let nextName = 0
+    finder.each(text, (at, word) => {
+      if (word < names) {
+        const token = formats.match(text, at, word)
+        if (token?.span !== undefined) spans.push(token.span)
+        return token?.end
+      }
+      if (words[word] === address) {
+        const span = inAddress(text, at + address.length)
+        if (span !== undefined) spans.push(span)
+        return span?.end
+      }
+      if (at < nextName) return undefined
+      const { next, value } = read(at)
+      nextName = next
+      if (value !== undefined) spans.push({ id: "named", ...value })
+      return value?.end
+    })
+    for (const { 0: token, index } of text.matchAll(discord)) {
+      spans.push({ id: "discord", at: index, end: index + token.length })
+    }
+    if (text.includes("\"kty\"")) {
+      for (const { indices } of text.matchAll(keyPart)) {
+        spans.push({ id: "private-key", at: indices![1]![0], end: indices![1]![1] })
+      }
+    }
+    return spans
+  }
+
+  return (text: string): ReadonlyArray<Span> => {
+    const spans = [...scan(text)]
+    for (const { 0: run, index } of text.matchAll(digits)) {
+      const plain = run.length <= longestEncoded ? decoded(run) : undefined
+      const inner = plain === undefined ? undefined : scan(plain)[0]
+      if (inner !== undefined) spans.push({ id: inner.id, at: index, end: index + run.length })
+    }
+    return spans
+  }
+}
+
+let formats: ReturnType<typeof makeScan> | undefined
+
+const scanFormats = (text: string): ReadonlyArray<Span> => (formats ??= makeScan())(text)
+
+const replaced = (text: string, spans: ReadonlyArray<Span>): string => {
+  if (spans.length === 0) return text
+  let result = ""
+  let last = 0
+  for (const { at, end } of spans) {
+    result += text.slice(last, at) + NamedSecrets.mark
+    last = end
+  }
+  return result + text.slice(last)
+}
+
+// Values
+
+const deepest = 64
+
+interface Copy {
+  readonly copy: object
+  readonly entries: Iterable<readonly [key: unknown, value: unknown]>
+  readonly add: (key: unknown, value: unknown) => void
+}
+
+/** An empty copy of an object, and what is to go into it. */
+const copyOf = (object: object): Copy => {
+  if (Array.isArray(object)) {
+    const copy: Array<unknown> = []
+    return { copy, entries: Array.from(object, (item) => [undefined, item]), add: (_, item) => copy.push(item) }
+  }
+  if (object instanceof Map) {
+    const copy = new Map<unknown, unknown>()
+    return { copy, entries: object, add: (key, value) => copy.set(key, value) }
+  }
+  if (object instanceof Set) {
+    const copy = new Set<unknown>()
+    return { copy, entries: Array.from(object, (item) => [undefined, item]), add: (_, item) => copy.add(item) }
+  }
+  // the texts of an error cannot be enumerated, and a key can be `__proto__`
+  const keys = object instanceof Error
+    ? new Set([...Object.getOwnPropertyNames(object), ...("stack" in object ? ["stack"] : [])])
+    : Object.keys(object)
+  const copy: object = Object.create(Object.getPrototypeOf(object))
+  return {
+    copy,
+    entries: Array.from(keys, (key) => [key, Reflect.get(object, key)]),
+    add: (key, value) => {
+      const enumerable = Object.keys(object).includes(String(key))
+      Object.defineProperty(copy, String(key), { value, enumerable, configurable: true, writable: true })
+    }
+  }
+}
+
+/** Keeps each part in which nothing is hidden. */
+const hiddenIn = (
+  value: unknown,
+  text: (text: string) => string,
+  isSensitive: (name: string) => boolean
+): unknown => {
+  /** The copies, by whether all of the object is secret. */
+  const copies = [new Map<object, unknown>(), new Map<object, unknown>()] as const
+
+  const hidden = (value: unknown, isSecret: boolean, depth: number): unknown => {
+    if (typeof value === "string") return isSecret && value !== "" ? NamedSecrets.mark : text(value)
+    if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value
+    if (value instanceof URL) {
+      const shown = hidden(value.href, isSecret, depth)
+      return shown === value.href ? value : shown
+    }
+    const known = copies[isSecret ? 1 : 0]
+    if (known.has(value)) return known.get(value)
+    if (depth > deepest) return NamedSecrets.mark
+    const { add, copy, entries } = copyOf(value)
+    // a reference back to the value finds the copy
+    known.set(value, copy)
+    let isSame = true
+    for (const [key, item] of entries) {
+      const isSecretItem = isSecret && !(value instanceof Error) || typeof key === "string" && isSensitive(key)
+      const [name, shown] = [hidden(key, false, depth + 1), hidden(item, isSecretItem, depth + 1)]
+      isSame &&= name === key && shown === item
+      add(name, shown)
+    }
+    if (isSame) known.set(value, value)
+    return isSame ? value : copy
+  }
+
+  return hidden(value, false, 0)
+}
+
+// The redactor
+
+/** Of any text, unlike `decodeURIComponent`. */
+const decodedName = (name: string): string => new URLSearchParams(`${name}=`).keys().next().value ?? name
+
+/** Knows no values at first. */
+export const make = (options?: Partial<Options>): Redactor => {
+  const { formats, sensitive } = { ...defaults, ...options }
+  const known = KnownSecrets.make()
+  const more = new Set(sensitive.map((name) => name.toLowerCase()))
+  const isSensitive = (name: string): boolean => more.has(name.toLowerCase()) || isCredential(name)
+  const isParameter = (name: string): boolean => isSensitive(name) || isCredentialParameter(decodedName(name))
+
+  const spansOf = (text: string): ReadonlyArray<Span> =>
+    merged(scanned(text, (text) => formats ? [...known.scan(text), ...scanFormats(text)] : known.scan(text)))
+
+  const text = (text: string): string => replaced(text, spansOf(text))
+
+  const unsafeKnow = (secret: Redacted.Redacted): () => void => known.add(Redacted.value(secret))
+
+  return {
+    text,
+    known: (text) => replaced(text, merged(scanned(text, known.scan))),
+    json: (value) => hiddenIn(value, text, isSensitive),
+    headers: (headers) =>
+      Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [
+          name,
+          value !== "" && isSensitive(name) ? NamedSecrets.mark : text(value)
+        ])
+      ),
+    url: (url) =>
+      text(
+        url
+          .replace(/^((?:[a-z][\w+.-]*:)?\/\/)[^/?#]*@/i, `$1${NamedSecrets.mark}@`)
+          .replace(
+            /([?&#])([^?=&#]*)=[^&#]+/g,
+            (pair, before: string, name: string) => isParameter(name) ? `${before}${name}=${NamedSecrets.mark}` : pair
+          )
+      ),
+    know: (secret) => Scoped.listen(() => unsafeKnow(secret)),
+    unsafeKnow,
+    found: (text) => spansOf(text).map(({ at, end, id }) => ({ id, at, length: end - at }))
+  }
+}
 
 /**
- * The redaction of an application. It is on without a Layer, because a secret that was told cannot be taken back, and
- * what is told comes from everywhere; one for the whole process then, so that a secret of one runtime is none of
- * another's log. A Layer of your own belongs below everything that connects and logs: `NodeMcpRuntime.using`.
- *
- * @since 0.1.0
- * @category references
+ * The redaction of an application. It is on without a Layer, because a secret in a log cannot be taken back, and there is
+ * one for the whole process. Provide a Layer of your own below everything that connects and logs: `NodeMcpRuntime.using`.
  */
 export class Redaction extends Context.Reference<Redaction>()("effect-mcp-runtime/safety/Redaction", {
   defaultValue: (): Redactor => make()
 }) {}
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (options?: Partial<Options>): Layer.Layer<Redaction> =>
   Layer.effect(Redaction, Effect.sync(() => make(options)))
 
-/**
- * Everything is told as it is.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerNone: Layer.Layer<Redaction> = Layer.succeed(Redaction, internal.none)
+/** Hides nothing. */
+export const layerNone: Layer.Layer<Redaction> = Layer.succeed(Redaction, {
+  text: (text) => text,
+  known: (text) => text,
+  json: (value) => value,
+  headers: (headers) => headers,
+  url: (url) => url,
+  know: () => Effect.void,
+  unsafeKnow: () => () => undefined,
+  found: () => []
+})

@@ -49,7 +49,7 @@ describe("every module of src", () => {
   it("imports Effect by module and neighbours with their extension", () => {
     const faults = each((source) =>
       imported(source).filter((specifier) =>
-        /^(effect|@effect\/[^/]+)$/.test(specifier) || (specifier.startsWith(".") && !specifier.endsWith(".ts"))
+        /^(effect|@effect\/[^/]+)$/.test(specifier) || (specifier.startsWith(".") && !/\.(ts|json)$/.test(specifier))
       )
     )
     assert.deepStrictEqual(faults, [])

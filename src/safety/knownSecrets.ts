@@ -1,0 +1,134 @@
+/** Values that are known to be secret, each for as long as it has a holder. */
+import * as UntrustedText from "../text/UntrustedText.ts"
+import type { Span } from "./textViews.ts"
+import * as WordFinder from "./wordFinder.ts"
+
+/** Shorter values occur in every text. */
+const shortest = 4
+
+/** Shorter values are hidden only where no word goes on around them, and are not looked for in other encodings. */
+const shortestWithin = 8
+
+/** The part of a value that is looked for, and the shortest part that gives it away where a text was cut. */
+const shortestPart = 8
+
+/** Shorter lines of a value occur in other texts. */
+const shortestLine = 20
+
+/** The base64 digits of a text that begins after `before` other bytes, without those that its neighbours decide too. */
+const base64Within = (bytes: Buffer, before: number): string => {
+  const digits = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64").replace(/=+$/, "")
+  return digits.slice(before === 0 ? 0 : before + 1, (before + bytes.length) % 3 === 0 ? undefined : -1)
+}
+
+/** The forms in which a value is looked for. Escapes are taken away before. */
+const formsOf = (secret: string): ReadonlyArray<string> => {
+  const forms = new Set([secret, secret.replaceAll(" ", "+"), UntrustedText.escape(secret)])
+  if (secret.length >= shortestWithin) {
+    const bytes = Buffer.from(secret)
+    const digits = [bytes.toString("base64"), ...[0, 1, 2].map((before) => base64Within(bytes, before))]
+    const hex = bytes.toString("hex")
+    const encoded = [...digits, ...digits.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")), hex]
+    for (const text of [...encoded, hex.toUpperCase()]) if (text.length >= shortestWithin) forms.add(text)
+  }
+  const lines = secret.split(/[\r\n]+/)
+  if (lines.length > 1) { for (const line of lines) if (line.length >= shortestLine) forms.add(line) }
+  return Array.from(forms)
+}
+
+/** What can stand within a value that was written in pieces. */
+const gap =
+  /(?:\\|=)?\r?\n[ \t>|#*]{0,64}|["'`][ \t]{0,8}[+.,&]?\s{0,64}["'`]|\u001b|[\u00ad\u200b-\u200f\u2060\ufeff]/y
+
+/** Precedes the note of how much of a text was left out. */
+const cutMark = "…"
+
+/** The end of the form that begins at `at` with its character `from`, in one piece or more, or cut at the end of the text. */
+const endOf = (text: string, at: number, form: string, from: number): number | undefined => {
+  let next = at
+  for (let index = from; index < form.length; index++) {
+    if (text[next] !== form[index]) {
+      if (next >= text.length || text[next] === cutMark) return next - at >= shortestPart ? next : undefined
+      gap.lastIndex = next
+      next += gap.exec(text)?.[0].length ?? 0
+      if (text[next] !== form[index]) return undefined
+    }
+    next++
+  }
+  return next
+}
+
+const isWord = (char: string | undefined): boolean => char !== undefined && /[\w-]/.test(char)
+
+interface Search {
+  readonly forms: ReadonlyArray<string>
+  /** The forms that begin with each word of the finder. */
+  readonly byHead: ReadonlyArray<ReadonlyArray<string>>
+  readonly finder: WordFinder.WordFinder
+}
+
+const searchOf = (forms: ReadonlyArray<string>): Search => {
+  const byHead = new Map<string, Array<string>>()
+  for (const form of forms) {
+    const head = form.slice(0, shortestPart)
+    byHead.set(head, [...(byHead.get(head) ?? []), form])
+  }
+  return { forms, byHead: Array.from(byHead.values()), finder: WordFinder.make(Array.from(byHead.keys()), false) }
+}
+
+export interface KnownSecrets {
+  /** Returns the function that lets go. */
+  readonly add: (secret: string) => () => void
+  readonly scan: (text: string) => ReadonlyArray<Span>
+}
+
+export const make = (): KnownSecrets => {
+  const known = new Map<string, { holders: number; readonly forms: ReadonlyArray<string> }>()
+  let search: Search | undefined
+
+  const release = (secret: string): void => {
+    const one = known.get(secret)
+    if (one === undefined || --one.holders > 0) return
+    known.delete(secret)
+    search = undefined
+  }
+
+  return {
+    add: (secret) => {
+      if (secret.trim().length < shortest) return () => undefined
+      const one = known.get(secret)
+      if (one !== undefined) one.holders++
+      else {
+        known.set(secret, { holders: 1, forms: formsOf(secret) })
+        search = undefined
+      }
+      let isHeld = true
+      return () => {
+        if (isHeld) release(secret)
+        isHeld = false
+      }
+    },
+    scan: (text) => {
+      if (known.size === 0) return []
+      search ??= searchOf(Array.from(new Set(Array.from(known.values(), ({ forms }) => forms).flat())))
+      const { byHead, finder, forms } = search
+      const spans: Array<Span> = []
+      const found = (at: number, end: number | undefined): void => {
+        if (end !== undefined) spans.push({ id: "known", at, end })
+      }
+      finder.each(text, (at, head) => {
+        for (const form of byHead[head]!) {
+          const end = endOf(text, at, form, 0)
+          if (form.length >= shortestWithin || !isWord(text[at - 1]) && !isWord(text[end ?? at])) found(at, end)
+        }
+        return undefined
+      })
+      // the beginning was cut off
+      const head = text.slice(0, shortestPart)
+      for (const form of head.length < shortestPart ? [] : forms) {
+        for (let at = form.indexOf(head, 1); at > 0; at = form.indexOf(head, at + 1)) found(0, endOf(text, 0, form, at))
+      }
+      return spans
+    }
+  }
+}
