@@ -21,7 +21,6 @@ import * as McpServers from "./runtime/McpServers.ts"
 import * as Permitted from "./runtime/permitted.ts"
 import * as Requests from "./runtime/requests.ts"
 import * as RuntimeTool from "./runtime/RuntimeTool.ts"
-import type * as Server from "./runtime/Server.ts"
 import * as Servers from "./runtime/Servers.ts"
 import * as Startup from "./runtime/startup.ts"
 import * as Permissions from "./safety/Permissions.ts"
@@ -237,19 +236,7 @@ export const makeService = (
           options,
           ({ session }, { meta }) => session.readResource(uri, { meta })
         ),
-      subscribeResource: (server, uri, options) =>
-        Stream.unwrap(Effect.gen(function*() {
-          const { config } = yield* servers.find(server)
-          const { identity, origin = "program" } = options ?? {}
-          const wanted: Permitted.Wanted = { origin, config, identity, kind: "resource", server, name: uri }
-          const permit = yield* permitted.authorize(wanted)
-          const signals = (live: Server.Live) =>
-            Stream.unwrap(Effect.as(
-              permitted.before(live, wanted, permit) ?? Effect.void,
-              live.session.subscribeResource(uri)
-            ))
-          return CallStream.subscription(servers, server, signals, identity)
-        })),
+      subscribeResource: CallStream.subscribing(servers, permitted),
       getPrompt: (server, prompt, args, options) =>
         send(
           server,

@@ -218,15 +218,11 @@ export const sandboxState = (servers: Servers.Servers) => {
 
   const send = ({ server, session }: Server.Live): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const current = state
-      if (current === undefined || sent.get(session) === current) return Effect.void
+      if (state === undefined || sent.get(session) === state) return Effect.void
       if (session.experimental(sandboxCapability) === undefined) return Effect.void
-      sent.set(session, current)
-      return Effect.catchAll(session.notify(`${sandboxCapability}/update`, current), (error) => {
-        if (sent.get(session) === current) sent.delete(session)
-        const message = `the sandbox state could not be sent to the server: ${error._tag}`
-        return Effect.annotateLogs(RuntimeLog.debug(message), { server })
-      })
+      sent.set(session, state)
+      return Effect.catchAll(session.notify(`${sandboxCapability}/update`, state), ({ _tag }) =>
+        Effect.annotateLogs(RuntimeLog.debug(`the sandbox state could not be sent to the server: ${_tag}`), { server }))
     })
 
   return {

@@ -24,6 +24,7 @@ export interface Live {
   readonly config: ServerConfig.ServerConfig
   readonly generation: number
   readonly session: McpClient.McpClient
+  readonly connection: Connection.Connection
   readonly lists: Lists.Lists
 }
 
@@ -69,8 +70,16 @@ export type Use = <A, E, R>(
 
 export const live = (
   { config, identity, lists, name }: Pick<Server, "name" | "identity" | "config" | "lists">,
-  { generation, session }: Connection.Connection
-): Live => ({ server: name, identity, config, generation, session, lists })
+  connection: Connection.Connection
+): Live => ({
+  server: name,
+  identity,
+  config,
+  generation: connection.generation,
+  session: connection.session,
+  connection,
+  lists
+})
 
 /** Makes servers; `get` gives the present server of a name. A successor has the breaker and the permits of `previous`. */
 export const make = (get: (name: string) => Server | undefined) =>

@@ -5,6 +5,7 @@ import type * as Scope from "effect/Scope"
 import type * as McpClient from "../client/McpClient.ts"
 import * as McpError from "../McpError.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
+import { onExitSync } from "../resilience/onExitSync.ts"
 
 /** A connection that can be used now. Each `begin` needs an `end`. */
 export interface Connection {
@@ -15,6 +16,8 @@ export interface Connection {
   readonly begin: () => void
   readonly end: (exit: Exit.Exit<unknown, unknown>) => void
   readonly inFlight: () => number
+  /** Keeps the connection from being idle during an effect, which delays no drain and no probe. */
+  readonly awake: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The last health probe. */
   readonly health: () => { readonly at: number; readonly ok: boolean } | undefined
   /** Ends the connection once it has been idle for this many milliseconds. */
@@ -48,6 +51,7 @@ export const make = (
   { generation, now, onIdle, onLost, onUnused, scope, server, session }: Options
 ): Connection => {
   let inFlight = 0
+  let awake = 0
   let lastUsed = now()
   let lastSucceeded = lastUsed
   let loss: McpError.ConnectError | undefined = undefined
@@ -55,7 +59,7 @@ export const make = (
 
   const untilIdle = (limit: number): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const left = inFlight > 0 ? limit : lastUsed + limit - now()
+      const left = inFlight + awake > 0 ? limit : lastUsed + limit - now()
       return left > 0 ? Effect.zipRight(Effect.sleep(left), untilIdle(limit)) : Effect.sync(onIdle)
     })
 
@@ -65,6 +69,14 @@ export const make = (
     scope,
     inFlight: () => inFlight,
     health: () => health,
+    awake: (self) =>
+      Effect.uninterruptibleMask((restore) => {
+        awake++
+        return onExitSync(restore(self), () => {
+          awake--
+          lastUsed = now()
+        })
+      }),
     begin: () => {
       inFlight++
     },

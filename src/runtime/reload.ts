@@ -33,12 +33,9 @@ const emptyReport = (): Report => ({ added: [], removed: [], changed: [], unchan
 const blockedOf = (
   configs: ReadonlyArray<ServerConfig.ServerConfig>
 ): ReadonlyMap<string, ServerConfig.ServerConfig> => {
-  const blocked = new Map<string, ServerConfig.ServerConfig>()
-  for (const config of configs.toReversed()) {
-    if (config.blocked === undefined) blocked.delete(config.name)
-    else blocked.set(config.name, config)
-  }
-  return blocked
+  const first = new Map<string, ServerConfig.ServerConfig>()
+  for (const config of configs) if (!first.has(config.name)) first.set(config.name, config)
+  return new Map(Array.from(first).filter(([, { blocked }]) => blocked !== undefined))
 }
 
 export const make = (

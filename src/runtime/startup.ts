@@ -75,14 +75,10 @@ export const awaitRequired = (
             : new McpError.ConnectTimeout({ server, phase: "open", limit })
         }
       }),
-      Effect.match({
-        onFailure: (error) => [{ server, reason: error.message, error }],
-        onSuccess: () => []
-      })
+      Effect.mapError((error) => ({ server, reason: error.message, error }))
     )
   const required = configs.filter((config) => config.required === true && config.enabled !== false)
-  return Effect.flatMap(Effect.forEach(required, connected, { concurrency: "unbounded" }), (found) => {
-    const failures = found.flat()
+  return Effect.flatMap(Effect.partition(required, connected, { concurrency: "unbounded" }), ([failures]) => {
     if (failures.length === 0) return Effect.void
     const server = failures.map((failure) => failure.server).join(", ")
     return Effect.fail(new McpError.RequiredServersFailed({ server, failures }))

@@ -182,7 +182,6 @@ const timers: Readonly<Record<string, string>> = {
   "node/NodeHttpListener.ts": "the keep-alive of a socket",
   "node/NodeTrust.ts": "gathers the writes of one decision",
   "node/fileLock.ts": "polls a file lock",
-  "runtime/callStream.ts": "keeps a subscribed connection from becoming idle",
   "runtime/callTool.ts": "reports the calls that still run",
   "runtime/Link.ts": "sleeps until the time that the schedule has planned, or to the end of a pause",
   "runtime/Servers.ts": "gives a connect slot back after a while",
