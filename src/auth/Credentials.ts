@@ -1,8 +1,6 @@
 /**
- * What remote servers are shown of us: the headers of their configuration, or a login that is kept, renewed and asked a
- * person for.
- *
- * @since 0.1.0
+ * What remote servers are sent as credentials: the headers of their configuration, or a login that is stored, renewed, and made
+ * by a person or the program.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -16,39 +14,29 @@ import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Nonce from "../safety/Nonce.ts"
 import * as Redaction from "../safety/Redaction.ts"
-import * as Scoped from "../scoped.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Grant from "./Grant.ts"
 import * as GuardedFetch from "./guardedFetch.ts"
 import * as Interaction from "./Interaction.ts"
-import type * as Authority from "./internal/authority.ts"
-import type * as Authorizer from "./internal/authorizer.ts"
+import type * as Login from "./login.ts"
 import * as TokenStore from "./TokenStore.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** How tokens are come by, by the name of the server (default: as its configuration says, or by a person). */
+  /** How tokens are obtained, by the name of the server (default: as its configuration says, or by a person). */
   readonly grants: Readonly<Record<string, Grant.Grant>>
   /**
-   * When a person is asked: only when the application says so (`authorize`), or also for a call that waits. Never for
-   * what happens by itself: a connect, a list, a reconnect.
+   * When a person is asked: `asked`, only by `authorize`; `calls`, also by a call that waits. Never by a connect, a list or a
+   * reconnect of its own.
    */
   readonly login: "asked" | "calls"
-  /** What authorization servers show the person as our name. */
+  /** The name of this client that authorization servers show. */
   readonly clientName: string
-  /** Where we describe ourselves (https), for authorization servers that take that instead of a registration. */
+  /** The URL (https) of a document that describes this client, for authorization servers that take one for a registration. */
   readonly clientMetadataUrl: string | undefined
-  /** Hosts at private addresses that servers may send us to: `auth.internal.example`, `*.corp.example`. */
+  /** Hosts with private addresses that servers may name: `auth.internal.example`, `*.corp.example`. */
   readonly privateHosts: ReadonlyArray<string>
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   grants: {},
   login: "asked",
@@ -57,12 +45,8 @@ export const defaults: Options = {
   privateHosts: []
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Status =
-  /** It is shown what its configuration says, and nobody logs in. */
+  /** The configuration has the credentials, so nobody logs in. */
   | { readonly _tag: "Configured" }
   | { readonly _tag: "LoggedOut" }
   | {
@@ -74,41 +58,47 @@ export type Status =
     readonly renewable: boolean
   }
 
-/**
- * @since 0.1.0
- * @category tags
- */
+/** The end of a login, which is deleted here in any case. */
+export interface Logout {
+  /** Whether the authorization server has revoked the tokens; `false` also if there were none, or it revokes none. */
+  readonly revoked: boolean
+  /** Why the revocation failed: the tokens may be valid until they expire. */
+  readonly error: McpError.AuthorizationFailed | undefined
+}
+
+type Authorized<A> = Effect.Effect<A, McpError.AuthorizationFailed>
+
+/** The configurations are resolved ones. */
 export class Credentials extends Context.Tag("effect-mcp-runtime/auth/Credentials")<Credentials, {
-  /** Where logins are kept, in words for a person. */
+  /** The place of the logins, for a person. */
   readonly where: Effect.Effect<string>
   readonly resolve: RemoteHeaders.RemoteHeaders["Type"]["resolve"]
-  /** Has a person log in, or a program get a token, whatever there is already. The configuration is a resolved one. */
-  readonly authorize: (config: RemoteHeaders.RemoteServer) => Effect.Effect<void, McpError.AuthorizationFailed>
-  readonly logout: (config: RemoteHeaders.RemoteServer) => Effect.Effect<void, McpError.AuthorizationFailed>
-  readonly status: (config: RemoteHeaders.RemoteServer) => Effect.Effect<Status, McpError.AuthorizationFailed>
+  /** Has a person log in, or the program obtain a token, although there is one. */
+  readonly authorize: (config: RemoteHeaders.RemoteServer) => Authorized<void>
+  /** Deletes the login, then has the authorization server revoke its tokens, within 10 seconds. */
+  readonly logout: (config: RemoteHeaders.RemoteServer) => Authorized<Logout>
+  readonly status: (config: RemoteHeaders.RemoteServer) => Authorized<Status>
 }>() {}
 
-/** Whoever has said what to show wants nothing else shown. */
-const isConfigured = (config: RemoteHeaders.RemoteServer): boolean =>
-  config.oauth === false || config.bearerTokenEnvVar !== undefined ||
-  Array.from(config.headers?.keys() ?? []).some((name) => name.toLowerCase() === "authorization")
+/** Whether the configuration says which credentials are sent. */
+const isConfigured = ({ bearerTokenEnvVar, headers }: RemoteHeaders.RemoteServer): boolean =>
+  bearerTokenEnvVar !== undefined ||
+  Array.from(headers?.keys() ?? []).some((name) => name.toLowerCase() === "authorization")
 
-/** What the person, or whoever administers the machine, has said; a workspace or a plugin says what its authors like. */
-const isOwnWord = ({ provenance }: RemoteHeaders.RemoteServer): boolean =>
-  provenance === undefined || (provenance.origin !== "workspace" && provenance.origin !== "plugin")
+/** Whether the user, or the administrator of the machine, wrote the configuration. */
+const isOwn = ({ provenance }: RemoteHeaders.RemoteServer): boolean =>
+  provenance?.origin !== "workspace" && provenance?.origin !== "plugin"
 
-/** Loaded for whoever has a server that one can log in to: others would pay for it with each start. */
-const authorizing = Effect.promise(() => import("./internal/authorizer.ts"))
+// on demand, because most runtimes have no server that wants a login
+const loading = Effect.promise(() => import("./login.ts"))
 
-/** How long what is being written down is waited for at the end. */
+/** The time in which logins that are under way at the end may be stored. */
 const grace = Duration.seconds(2)
 
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/**
- * @since 0.1.0
- * @category constructors
- */
+const noTokens: Logout = { revoked: false, error: undefined }
+
 export const make = (options?: Partial<Options>) =>
   Effect.gen(function*() {
     const { clientMetadataUrl, clientName, grants, login, privateHosts } = { ...defaults, ...options }
@@ -122,103 +112,64 @@ export const make = (options?: Partial<Options>) =>
           "it is missing: without an issuer, the MCP server would choose which authorization server gets the secret"
       })
     }
+    const grantOf = new Map(Object.entries(grants))
     const store = yield* TokenStore.TokenStore
     const interaction = yield* Interaction.Interaction
     const nonce = yield* Nonce.Nonce
     const redaction = yield* Redaction.Redaction
     const { publish } = yield* McpEvent.McpEvents
-    // What is under way when this ends has a little time to be kept, and then its requests are cut, which ends it.
-    const fibers = yield* FiberSet.make<void>()
-    const closed = { loopback: false, privateHosts }
-    const fetch = yield* GuardedFetch.make({ rules: closed })
-    const fetchHere = yield* GuardedFetch.make({ rules: { ...closed, loopback: true } })
+    const fibers = yield* FiberSet.make<unknown, unknown>()
+    // after the finalizer below, which gives the fibers time to store what they have
+    const fetch = yield* GuardedFetch.make({ rules: { loopback: false, privateHosts } })
+    const fetchHere = yield* GuardedFetch.make({ rules: { loopback: true, privateHosts } })
     const fork = yield* FiberSet.runtime(fibers)<never>()
-    const own = new Map(Object.entries(grants))
-    const authorizers = new Map<string, Authorizer.Authorizer>()
-    const connections = new Map<Authorizer.Authorizer, number>()
+    const logins = new Map<string, Login.Login>()
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         for (const fiber of fibers) fiber.unsafeInterruptAsFork(FiberId.none)
         return Effect.ensuring(
           BoundedWait.within(grace)(FiberSet.awaitEmpty(fibers)),
           Effect.sync(() => {
-            for (const { rest } of authorizers.values()) rest()
+            for (const { unload } of logins.values()) unload()
           })
         )
       })
     )
 
-    const authorizerOf = (
-      config: RemoteHeaders.RemoteServer
-    ): Effect.Effect<Authorizer.Authorizer | undefined> => {
-      if (isConfigured(config) || config.oauth === false) return Effect.succeed(undefined)
-      const isOwn = isOwnWord(config)
-      const configured = config.oauth
-      // what the application holds is for the servers that it, or whoever it works for, has named like this
-      const grant = (isOwn ? own.get(config.name) : undefined) ?? Grant.fromConfig(configured)
-      return grant === undefined
-        ? Effect.succeed(undefined)
-        : Effect.zipWith(
-          authorizing,
-          Connector.Identity,
-          (library, identity) => known(library, config, isOwn, { configured, grant }, identity)
-        )
+    /** One login for all that use the same credentials; `undefined` if the configuration has them. */
+    const loginOf = (config: RemoteHeaders.RemoteServer): Effect.Effect<Login.Login | undefined> => {
+      const { name: server, oauth: configured } = config
+      const own = isOwn(config)
+      // the grants of the application are for servers that the user has named
+      const grant = (own ? grantOf.get(server) : undefined) ?? Grant.fromConfig(configured)
+      if (isConfigured(config) || configured === false || grant === undefined) return Effect.succeed(undefined)
+      const settings = { configured, grant }
+      return Effect.zipWith(loading, Connector.Identity, (library, identity) => {
+        const url = new URL(config.url)
+        const key = JSON.stringify([server, own, library.storeKey(url, configured, identity)])
+        const known = logins.get(key)
+        known?.configure(settings)
+        const made = known ?? library.make({
+          server,
+          url,
+          isOwn: own,
+          settings,
+          identity,
+          onCalls: login === "calls",
+          clientName,
+          clientMetadataUrl,
+          store,
+          interaction,
+          nonce,
+          fetch: own && loopback.test(url.hostname) ? fetchHere : fetch,
+          know: redaction.unsafeKnow,
+          fork,
+          publish
+        })
+        logins.set(key, made)
+        return made
+      })
     }
-
-    /** One for all who ask with the same words. */
-    const known = (
-      library: typeof Authorizer,
-      config: RemoteHeaders.RemoteServer,
-      isOwn: boolean,
-      settings: Authority.Settings,
-      identity: string | undefined
-    ): Authorizer.Authorizer => {
-      const url = new URL(config.url)
-      const id = JSON.stringify([config.name, isOwn, library.key(url, settings.configured, identity)])
-      const there = authorizers.get(id)
-      if (there !== undefined) {
-        there.configure(settings)
-        return there
-      }
-      const made = library.make({
-        server: config.name,
-        url,
-        settings,
-        identity,
-        isOwn,
-        onCalls: login === "calls",
-        clientName,
-        clientMetadataUrl,
-        store,
-        interaction,
-        nonce,
-        fetch: isOwn && loopback.test(url.hostname) ? fetchHere : fetch,
-        know: redaction.unsafeKnow,
-        fork,
-        publish
-      })
-      authorizers.set(id, made)
-      return made
-    }
-
-    /** For a connection, and with the last one it lets go of what it holds. */
-    const connected = (authorizer: Authorizer.Authorizer) =>
-      Scoped.acquire(() => connections.set(authorizer, (connections.get(authorizer) ?? 0) + 1), () => {
-        const left = (connections.get(authorizer) ?? 1) - 1
-        if (left > 0) {
-          connections.set(authorizer, left)
-        } else {
-          connections.delete(authorizer)
-          authorizer.rest()
-        }
-      })
-
-    const nobody = (config: RemoteHeaders.RemoteServer) =>
-      new McpError.AuthorizationFailed({
-        server: config.name,
-        reason: "not-interactive",
-        detail: "its configuration says what it is shown, so there is nothing to log in to"
-      })
 
     return Credentials.of({
       where: store.where,
@@ -226,54 +177,43 @@ export const make = (options?: Partial<Options>) =>
         Effect.gen(function*() {
           const headers = yield* RemoteHeaders.fromConfig(config)
           const source = RemoteHeaders.constant(headers)
-          const authorizer = headers.has("authorization") ? undefined : yield* authorizerOf(config)
-          if (authorizer === undefined) return source
-          yield* connected(authorizer)
-          return { ...source, login: authorizer }
+          const login = headers.has("authorization") ? undefined : yield* loginOf(config)
+          if (login === undefined) return source
+          yield* login.connected
+          return { ...source, login }
         }),
-      authorize: (config) => Effect.flatMap(authorizerOf(config), (authorizer) => authorizer?.login ?? nobody(config)),
-      logout: (config) => Effect.flatMap(authorizerOf(config), (authorizer) => authorizer?.logout ?? Effect.void),
+      authorize: (config) => Effect.flatMap(loginOf(config), (login) => login?.login ?? noLogin(config, hasOwn)),
+      logout: (config) => Effect.flatMap(loginOf(config), (login) => login?.logout ?? Effect.succeed(noTokens)),
       status: (config) =>
-        Effect.flatMap(authorizerOf(config), (authorizer): Effect.Effect<Status, McpError.AuthorizationFailed> => {
-          if (authorizer === undefined) return Effect.succeed({ _tag: "Configured" })
-          return Effect.map(authorizer.current, (current) =>
-            current?.tokens === undefined ? { _tag: "LoggedOut" } : {
-              _tag: "LoggedIn",
-              issuer: current.issuer,
-              scope: current.tokens.scope ?? current.asked,
-              expiresAt: current.tokens.expiresAt,
-              renewable: current.tokens.refresh !== undefined
-            })
+        Effect.gen(function*() {
+          const login = yield* loginOf(config)
+          if (login === undefined) return { _tag: "Configured" }
+          const stored = yield* login.stored
+          if (stored?.tokens === undefined) return { _tag: "LoggedOut" }
+          const { asked, issuer, tokens: { expiresAt, refresh, scope } } = stored
+          return { _tag: "LoggedIn", issuer, scope: scope ?? asked, expiresAt, renewable: refresh !== undefined }
         })
     })
   })
 
-/**
- * Servers get the headers of their configuration, and there is no login.
- *
- * @since 0.1.0
- * @category layers
- */
+const hasOwn = "its configuration has the credentials, so nobody logs in"
+
+const noLogin = ({ name: server }: RemoteHeaders.RemoteServer, detail: string) =>
+  Effect.fail(new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail }))
+
+/** Servers get the headers of their configuration, and there are no logins. */
 export const layerNone: Layer.Layer<Credentials> = Layer.sync(Credentials, () => {
-  const noLogin = ({ name: server }: RemoteHeaders.RemoteServer) =>
-    Effect.fail(
-      new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail: "this application has no logins" })
-    )
+  const none = (config: RemoteHeaders.RemoteServer) => noLogin(config, "this application has no logins")
   return {
     where: Effect.succeed("nowhere"),
     resolve: (config) => Effect.map(RemoteHeaders.fromConfig(config), RemoteHeaders.constant),
-    authorize: noLogin,
-    logout: noLogin,
+    authorize: none,
+    logout: none,
     status: () => Effect.succeed({ _tag: "Configured" })
   }
 })
 
-/**
- * It is also what every connection to a remote server asks for its headers.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Also the headers of every connection to a remote server. */
 export const layer = (
   options?: Partial<Options>
 ): Layer.Layer<

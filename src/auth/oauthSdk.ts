@@ -1,20 +1,18 @@
-/**
- * What is used of the OAuth of `@modelcontextprotocol/client`, so that a bundle has nothing else of it.
- *
- * @internal
- */
+/** The functions of the SDK that logins use: imported on demand, and alone, so that a bundle contains nothing else of it. */
 export {
   buildDiscoveryUrls,
+  checkResourceAllowed,
   createPrivateKeyJwtAuth,
+  discoverOAuthProtectedResourceMetadata,
   DpopSession,
-  exchangeAuthorization,
   fetchToken,
-  generateDpopKeyPair,
+  IssuerMismatchError,
   OAuthError,
-  refreshAuthorization,
+  parseErrorResponse,
   registerClient,
   requestJwtAuthorizationGrant,
   resolveClientMetadata,
+  selectClientAuthMethod,
   startAuthorization,
   validateAuthorizationResponseIssuer
 } from "@modelcontextprotocol/client"

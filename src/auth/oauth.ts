@@ -1,0 +1,382 @@
+/**
+ * The way from a refusal (401) to tokens, after `discovery`: the client that this program is at the authorization server, the
+ * page for a person, the request for tokens; then renewal and revocation. The steps are functions of the SDK inside the checks
+ * that it leaves to its host.
+ */
+import type * as SdkTypes from "@modelcontextprotocol/client"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as McpError from "../McpError.ts"
+import type * as Discovery from "./discovery.ts"
+import type * as Grant from "./Grant.ts"
+import type * as Interaction from "./Interaction.ts"
+import { attempt, type Reason, type Sdk, until, withCode } from "./oauthError.ts"
+import * as StoredLogin from "./storedLogin.ts"
+import * as UrlGuard from "./UrlGuard.ts"
+
+type Step<A, R = never> = Effect.Effect<A, McpError.AuthorizationFailed, R>
+
+type Client = StoredLogin.Client
+type Tokens = StoredLogin.Tokens
+
+export const load: Effect.Effect<Sdk> = Effect.promise(() => import("./oauthSdk.ts"))
+
+/** A target whose authorization server is known. */
+export interface Request extends Discovery.Target {
+  readonly found: Discovery.Discovered
+  readonly proof: StoredLogin.Proof | undefined
+  readonly now: number
+}
+
+const failed = ({ server }: Pick<Request, "server">, reason: Reason, detail: string) =>
+  new McpError.AuthorizationFailed({ server, reason, detail })
+
+// 1. The client, and what it asks for
+
+const offlineAccess = "offline_access"
+
+/**
+ * The scope of the next request: that of the last challenge, else the configured one, else all of the resource; with the
+ * scope of the requests before. `undefined` leaves it to the authorization server.
+ */
+export const scopeFor = (
+  { found, settings: { configured, grant } }: Pick<Request, "found" | "settings">,
+  asked: string | undefined,
+  challenge: string | undefined
+): string | undefined => {
+  const otherwise = configured?.scopes === undefined ? found.scopes?.join(" ") : undefined
+  const scope = StoredLogin.scopeUnion(asked, configured?.scopes?.join(" "), challenge ?? otherwise)
+  const isOffline = grant._tag === "AuthorizationCode" && found.metadata.scopes_supported?.includes(offlineAccess)
+  return isOffline === true ? StoredLogin.scopeUnion(scope, offlineAccess) : scope
+}
+
+/** The client that the configuration names. */
+const givenClient = ({ configured }: Discovery.Settings): Client | undefined => {
+  if (configured?.clientId === undefined) return undefined
+  const { clientId: id, clientSecret: secret, tokenEndpointAuthMethod: method } = configured
+  return { how: "given", id, secret, method }
+}
+
+/** The stored client, with the secret that the configuration has now. */
+const currentClient = (settings: Discovery.Settings, stored: Client): Client => {
+  const given = stored.how === "given" ? givenClient(settings) : undefined
+  return given?.id === stored.id ? given : stored
+}
+
+export interface Application {
+  readonly clientName: string
+  readonly clientMetadataUrl: string | undefined
+}
+
+/** The configured client, else a document that describes it, else the stored registration or a new one. */
+const clientFor = (
+  request: Request,
+  application: Application,
+  stored: Client | undefined,
+  redirectUri: string,
+  scope: string | undefined
+): Step<Client> => {
+  const { found: { metadata }, now, settings } = request
+  const given = givenClient(settings)
+  if (given !== undefined) return Effect.succeed(given)
+  const document = settings.configured?.clientMetadataUrl ?? application.clientMetadataUrl
+  if (document !== undefined && metadata.client_id_metadata_document_supported === true) {
+    return Effect.succeed({ how: "document", id: document })
+  }
+  const isUsable = stored?.how === "registered" && stored.redirectUri === redirectUri &&
+    (stored.scope === undefined || StoredLogin.covers(stored.scope, scope)) &&
+    (stored.secretExpiresAt ?? Infinity) > now
+  if (isUsable) return Effect.succeed(stored)
+  return metadata.registration_endpoint === undefined
+    ? failed(request, "registration", "it accepts only clients that were registered before: set oauth.clientId")
+    : register(request, application, redirectUri, scope)
+}
+
+/** The methods by preference: a program on a desk keeps no secret. */
+const methodFor = (supported: ReadonlyArray<string> = []): string =>
+  ["none", "client_secret_basic", "client_secret_post"].find((method) => supported.includes(method)) ?? "none"
+
+const printable = /^[\u0020-\u007e]{1,4096}$/
+
+const register = (
+  request: Request,
+  { clientName }: Application,
+  redirectUri: string,
+  scope: string | undefined
+): Step<Client> =>
+  Effect.gen(function*() {
+    const { fetch, found: { issuer, metadata }, sdk, server } = request
+    const detail = "it did not register this client"
+    const given = yield* attempt(sdk, { server, reason: "registration", detail }, (signal) =>
+      sdk.registerClient(issuer, {
+        metadata,
+        clientMetadata: sdk.resolveClientMetadata({
+          redirectUrl: redirectUri,
+          clientMetadata: {
+            client_name: clientName,
+            redirect_uris: [redirectUri],
+            response_types: ["code"],
+            token_endpoint_auth_method: methodFor(metadata.token_endpoint_auth_methods_supported)
+          }
+        }),
+        ...(scope === undefined ? {} : { scope }),
+        fetchFn: until(fetch, signal)
+      }))
+    const { client_id: id, client_secret: secret, client_secret_expires_at: end = 0, redirect_uris: uris } = given
+    const isSame = uris.length === 0 || uris.includes(redirectUri)
+    if (!isSame || !printable.test(id) || (secret !== undefined && !printable.test(secret))) {
+      return yield* failed(request, "registration", "it registered another client than this")
+    }
+    return {
+      how: "registered",
+      id,
+      secret: secret === undefined ? undefined : Redacted.make(secret),
+      secretExpiresAt: end === 0 ? undefined : end * 1000,
+      redirectUri,
+      method: given.token_endpoint_auth_method,
+      scope
+    }
+  })
+
+const information = ({ id, method, secret }: Client): SdkTypes.OAuthClientInformationMixed => ({
+  client_id: id,
+  client_secret: secret === undefined ? undefined : Redacted.value(secret),
+  token_endpoint_auth_method: method,
+  redirect_uris: []
+})
+
+// 2. The page, and the code that comes back (OAuth 2.1 with PKCE)
+
+export interface Person extends Application {
+  readonly interaction: Interaction.Interaction["Type"]
+  readonly nonce: Effect.Effect<string>
+}
+
+/** A person logs in. Interrupted, it leaves nothing behind. */
+export const byPerson = (
+  request: Request,
+  person: Person,
+  stored: Client | undefined,
+  scope: string | undefined
+): Step<{ readonly client: Client; readonly tokens: Tokens }, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { found: { metadata }, server, settings: { configured } } = request
+    if (metadata.authorization_endpoint === "") return yield* failed(request, "metadata", "it has no page for a login")
+    if (metadata.code_challenge_methods_supported?.includes("S256") !== true) {
+      const detail =
+        "its metadata does not declare PKCE with S256, without which another login could be exchanged for ours"
+      return yield* failed(request, "metadata", detail)
+    }
+    const page = yield* person.interaction.open({
+      server,
+      redirectUri: configured?.redirectUri,
+      callbackPort: configured?.callbackPort
+    })
+    const client = yield* clientFor(request, person, stored, page.redirectUri, scope)
+    const parameters = yield* codeFrom(request, person, page, client, scope)
+    return { client, tokens: yield* requestTokens(request, client, parameters) }
+  })
+
+/** Shows the page, and makes the parameters that exchange the code of the answer. */
+const codeFrom = (
+  request: Request,
+  { nonce }: Person,
+  page: Interaction.Page,
+  client: Client,
+  scope: string | undefined
+): Step<URLSearchParams> =>
+  Effect.gen(function*() {
+    const { found: { issuer, metadata, resource }, sdk, server } = request
+    const state = (yield* nonce) + (yield* nonce)
+    const unasked = { server, reason: "metadata", detail: "it cannot be asked for a code" } as const
+    const { authorizationUrl, codeVerifier } = yield* attempt(sdk, unasked, () =>
+      sdk.startAuthorization(issuer, {
+        metadata,
+        clientInformation: information(client),
+        redirectUrl: page.redirectUri,
+        state,
+        resource,
+        ...(scope === undefined ? {} : { scope })
+      }))
+    const shown = yield* Effect.mapError(
+      UrlGuard.openable(authorizationUrl),
+      () => failed(request, "blocked", "the URL of its page is not shown in a browser")
+    )
+    const { code, error, iss } = yield* page.ask(shown, state)
+    // before anything else of the answer is used
+    yield* attempt(sdk, { server, reason: "answer", detail: "the answer has a wrong issuer" }, async () =>
+      sdk.validateAuthorizationResponseIssuer({
+        iss,
+        expectedIssuer: issuer,
+        issParameterSupported: metadata.authorization_response_iss_parameter_supported === true
+      }))
+    if (error !== undefined) {
+      return yield* withCode(server, "refused", "the authorization server, or the person, refused the login", error)
+    }
+    if (code === undefined) {
+      return yield* failed(request, "answer", "the answer has no code")
+    }
+    return new URLSearchParams({
+      grant_type: "authorization_code",
+      code,
+      code_verifier: codeVerifier,
+      redirect_uri: page.redirectUri
+    })
+  })
+
+// 3. The request for tokens
+
+/** Requests tokens with the parameters of a grant. `before`: the tokens that they replace. */
+const requestTokens = (
+  { fetch, found: { issuer, metadata, resource }, now, proof, sdk, server }: Request,
+  client: Client,
+  parameters: URLSearchParams,
+  { authenticate, before }: {
+    readonly authenticate?: SdkTypes.AddClientAuthentication | undefined
+    readonly before?: Tokens | undefined
+  } = {}
+): Step<Tokens> =>
+  attempt(sdk, { server, reason: "answer", detail: "it gave no token" }, (signal) =>
+    sdk.fetchToken(
+      {
+        redirectUrl: undefined,
+        clientMetadata: { redirect_uris: [] },
+        clientInformation: () => information(client),
+        prepareTokenRequest: () => parameters,
+        ...(authenticate === undefined ? {} : { addClientAuthentication: authenticate }),
+        dpop: () => proof?.session,
+        // the function uses nothing else of a provider
+        tokens: () => undefined,
+        saveTokens: () => undefined,
+        redirectToAuthorization: () => undefined,
+        saveCodeVerifier: () => undefined,
+        codeVerifier: () => ""
+      },
+      issuer,
+      { metadata, resource, fetchFn: until(fetch, signal) }
+    )).pipe(
+      Effect.map((given) => StoredLogin.tokensFrom(given, now, before)),
+      Effect.filterOrFail(
+        (tokens) => tokens !== undefined,
+        () => failed({ server }, "answer", "it gave a token that cannot be used")
+      )
+    )
+
+/** Renews the tokens of a stored login. */
+export const refresh = (request: Request, stored: Client, before: Tokens, token: Redacted.Redacted): Step<Tokens> => {
+  const parameters = new URLSearchParams({ grant_type: "refresh_token", refresh_token: Redacted.value(token) })
+  return requestTokens(request, currentClient(request.settings, stored), parameters, { before })
+}
+
+export type ProgramGrant = Exclude<Grant.Grant, { readonly _tag: "AuthorizationCode" }>
+
+/** How the program authenticates. */
+const programClient = (sdk: Sdk, grant: ProgramGrant) => {
+  const secret = "secret" in grant ? grant.secret : "clientSecret" in grant ? grant.clientSecret : undefined
+  const client: Client = { how: "given", id: grant.clientId ?? "", secret }
+  if ("privateKey" in grant) {
+    const { algorithm: alg, clientId, privateKey } = grant
+    const key = Redacted.value(privateKey)
+    return {
+      client,
+      authenticate: sdk.createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey: key, alg })
+    }
+  }
+  // without a client, the assertion alone says who asks
+  return { client, authenticate: grant.clientId === undefined ? () => undefined : undefined }
+}
+
+const jwtBearer = (assertion: string) =>
+  new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion })
+
+const programParameters = (
+  request: Request,
+  grant: ProgramGrant,
+  scope: string | undefined
+): Step<URLSearchParams> => {
+  const { fetch, found: { issuer, resource }, sdk, server } = request
+  const given = (assertion: Grant.Assertion) =>
+    Effect.map(
+      Effect.timeoutFail(assertion, {
+        duration: "30 seconds",
+        onTimeout: () => failed(request, "timeout", "the application gave no assertion within 30 seconds")
+      }),
+      Redacted.value
+    )
+  switch (grant._tag) {
+    case "ClientCredentials":
+      return Effect.succeed(new URLSearchParams({ grant_type: "client_credentials" }))
+    case "JwtBearer":
+      return Effect.map(given(grant.assertion), jwtBearer)
+    case "EnterpriseManaged": {
+      const { clientId, clientSecret, tokenEndpoint } = grant.provider
+      const detail = "the identity provider gave no assertion for this person"
+      return Effect.flatMap(
+        given(grant.idToken),
+        (idToken) =>
+          attempt(sdk, { server, reason: "refused", detail }, async (signal) => {
+            const { jwtAuthGrant } = await sdk.requestJwtAuthorizationGrant({
+              tokenEndpoint,
+              audience: issuer,
+              resource,
+              idToken,
+              clientId,
+              fetchFn: until(fetch, signal),
+              ...(clientSecret === undefined ? {} : { clientSecret: Redacted.value(clientSecret) }),
+              ...(scope === undefined ? {} : { scope })
+            })
+            return jwtBearer(jwtAuthGrant)
+          })
+      )
+    }
+  }
+}
+
+/** The program logs in by itself. */
+export const byProgram = (request: Request, grant: ProgramGrant, scope: string | undefined) =>
+  Effect.gen(function*() {
+    const parameters = yield* programParameters(request, grant, scope)
+    if (scope !== undefined) parameters.set("scope", scope)
+    const { authenticate, client } = programClient(request.sdk, grant)
+    return { client, tokens: yield* requestTokens(request, client, parameters, { authenticate }) }
+  })
+
+// 4. Revocation (RFC 7009)
+
+/** Revokes the tokens of a login; `false` if the authorization server has no endpoint for them. */
+export const revoke = (request: Request, login: StoredLogin.Login): Step<boolean> => {
+  const { fetch, found: { issuer, metadata }, sdk, server, settings } = request
+  const { access, refresh } = login.tokens ?? {}
+  const { revocation_endpoint: endpoint, revocation_endpoint_auth_methods_supported: methods } = metadata
+  if (login.issuer !== issuer) return failed(request, "metadata", "the server names another authorization server now")
+  if (endpoint === undefined || access === undefined) return Effect.succeed(false)
+  const { authenticate, client } = settings.grant._tag === "AuthorizationCode"
+    ? { client: currentClient(settings, login.client), authenticate: undefined }
+    : programClient(sdk, settings.grant)
+  const method = sdk.selectClientAuthMethod(
+    information(client),
+    methods ?? metadata.token_endpoint_auth_methods_supported ?? []
+  )
+  const secret = client.secret === undefined ? "" : Redacted.value(client.secret)
+  const post = (token: Redacted.Redacted, hint: string): Step<boolean> =>
+    attempt(sdk, { server, reason: "answer", detail: "it did not revoke the tokens" }, async (signal) => {
+      const headers = new Headers({ accept: "application/json" })
+      const parameters = new URLSearchParams({ token: Redacted.value(token), token_type_hint: hint })
+      if (authenticate !== undefined) await authenticate(headers, parameters, endpoint, metadata)
+      else if (method === "client_secret_basic") headers.set("authorization", `Basic ${btoa(`${client.id}:${secret}`)}`)
+      else parameters.set("client_id", client.id)
+      if (method === "client_secret_post") parameters.set("client_secret", secret)
+      const response = await until(fetch, signal)(endpoint, { method: "POST", headers, body: parameters })
+      if (!response.ok) throw await sdk.parseErrorResponse(response)
+      return true
+    })
+  // servers need not know access tokens here, which end soon without the refresh token
+  const isUnsupported = ({ code }: McpError.AuthorizationFailed) => code === "unsupported_token_type"
+  const revokeAccess = Effect.catchIf(
+    post(access, "access_token"),
+    isUnsupported,
+    () => Effect.succeed(refresh !== undefined)
+  )
+  return refresh === undefined ? revokeAccess : Effect.zipRight(post(refresh, "refresh_token"), revokeAccess)
+}
