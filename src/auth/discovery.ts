@@ -3,13 +3,12 @@
  * OpenID Connect). All of it is untrusted.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as ServerConfig from "../config/ServerConfig.ts"
-import * as McpError from "../McpError.ts"
+import type * as McpError from "../McpError.ts"
 import type * as Grant from "./Grant.ts"
-import type { Fetch } from "./guardedFetch.ts"
-import { attempt, forMetadata, type Reason, type Sdk } from "./oauthError.ts"
+import { type Fetch, GuardedFetchError } from "./guardedFetch.ts"
+import { attempt, failed, type Sdk } from "./oauthError.ts"
 import * as UrlGuard from "./UrlGuard.ts"
 
 /** The configuration of a login, which may change between two connects. */
@@ -36,7 +35,13 @@ export interface Target {
 
 const Texts = Schema.mutable(Schema.Array(Schema.String))
 
-/** Not the schemas of the SDK: they drop fields of OpenID Connect servers, and refuse servers without pages. */
+const ResourceMetadata = Schema.Struct({
+  resource: Schema.String,
+  authorization_servers: Schema.optional(Texts),
+  scopes_supported: Schema.optional(Texts)
+})
+
+/** Not the schemas of the SDK: they trim names, drop fields of OpenID Connect servers, and refuse servers without pages. */
 const Metadata = Schema.Struct({
   issuer: Schema.String,
   /** Empty for a server that only gives tokens to programs. */
@@ -54,8 +59,6 @@ const Metadata = Schema.Struct({
   dpop_signing_alg_values_supported: Schema.optional(Texts)
 })
 
-const decodeMetadata = Schema.decodeUnknownOption(Schema.parseJson(Metadata))
-
 export interface Discovered {
   /** As the metadata writes it, because it is compared character by character. */
   readonly issuer: string
@@ -65,9 +68,6 @@ export interface Discovered {
   /** The scopes of the resource. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
-
-const failed = ({ server }: Target, detail: string) =>
-  new McpError.AuthorizationFailed({ server, reason: "metadata" satisfies Reason, detail })
 
 /** The issuer that the configuration expects; `undefined` (any issuer) is allowed only without a secret. */
 export const expectedIssuer = ({ configured, grant }: Settings): string | undefined =>
@@ -81,19 +81,37 @@ export const discover = (target: Target): Effect.Effect<Discovered, McpError.Aut
     return { issuer: metadata.issuer, metadata, resource, scopes: described?.scopes_supported }
   })
 
-/** `undefined` if the server does not describe itself, or in a way that cannot be read. */
-const resourceMetadata = ({ fetch, resourceMetadata: named, sdk, server, url }: Target) => {
-  const isUrl = named !== undefined && /^https?:/i.test(named) && URL.canParse(named)
-  return attempt(
-    sdk,
-    { server, reason: "metadata", detail: "the server does not describe itself" },
-    (signal) =>
-      sdk.discoverOAuthProtectedResourceMetadata(
-        UrlGuard.identity(url),
-        isUrl ? { resourceMetadataUrl: named } : {},
-        forMetadata(fetch, signal)
+const absentIfElsewhere = (error: unknown): undefined => {
+  if (!(error instanceof GuardedFetchError) || error.reason !== "redirect") throw error
+}
+
+/** The first document at one of these places; `undefined` if there is none. */
+const documentAt = <A, I>(target: Target, places: ReadonlyArray<string | URL>, schema: Schema.Schema<A, I>) =>
+  Effect.gen(function*() {
+    const unreadable = "the description of the server, or of its authorization server, cannot be read"
+    for (const place of places) {
+      const text = yield* attempt(target, "metadata", unreadable, async (fetch) => {
+        const response = await fetch(place, { headers: { accept: "application/json" } }).catch(absentIfElsewhere)
+        return response?.ok === true ? await response.text() : undefined
+      })
+      if (text === undefined) continue
+      return yield* Effect.mapError(
+        Schema.decodeUnknown(Schema.parseJson(schema))(text),
+        () => failed(target, "metadata", unreadable)
       )
-  ).pipe(Effect.catchIf(({ reason }) => reason === "metadata", () => Effect.succeed(undefined)))
+    }
+    return undefined
+  })
+
+const resourceMetadata = (target: Target) => {
+  const { resourceMetadata: named, url: { origin, pathname, search } } = target
+  if (named !== undefined && /^https?:/i.test(named) && URL.canParse(named)) {
+    return documentAt(target, [named], ResourceMetadata)
+  }
+  const root = "/.well-known/oauth-protected-resource"
+  const path = pathname.replace(/\/$/, "")
+  const places = path === "" ? [root] : [`${root}${path}${search}`, root]
+  return documentAt(target, places.map((place) => new URL(place, origin)), ResourceMetadata)
 }
 
 const resourceFor = (target: Target, described: string | undefined) => {
@@ -104,7 +122,7 @@ const resourceFor = (target: Target, described: string | undefined) => {
   const resource = configured ?? described ?? requestedResource
   const isAllowed = UrlGuard.identity(resource) === requestedResource ||
     (isOwn && URL.canParse(resource) && sdk.checkResourceAllowed({ requestedResource, configuredResource: resource }))
-  return isAllowed ? Effect.succeed(resource) : failed(target, "the server describes another resource")
+  return isAllowed ? Effect.succeed(resource) : failed(target, "metadata", "the server describes another resource")
 }
 
 /** Without characters that a person would not see. */
@@ -113,35 +131,29 @@ const isVisible = (issuer: string): boolean => /^[\u0021-\u007e]+$/.test(issuer)
 const issuerFrom = (target: Target, named: ReadonlyArray<string>) => {
   const { settings, url } = target
   const issuer = expectedIssuer(settings) ?? named[0] ?? (settings.configured?.legacy === true ? url.origin : undefined)
-  if (issuer === undefined) return failed(target, "the server does not say which server logs people in")
-  if (!isVisible(issuer)) return failed(target, "the authorization server has no valid address")
+  if (issuer === undefined) return failed(target, "metadata", "the server does not say which server logs people in")
+  if (!isVisible(issuer)) return failed(target, "metadata", "the authorization server has no valid address")
   return named.length === 0 || named.includes(issuer)
     ? Effect.succeed(issuer)
-    : failed(target, "the server names other authorization servers than the one that is configured")
+    : failed(target, "metadata", "the server names other authorization servers than the one that is configured")
 }
 
 const serverMetadata = (target: Target, issuer: string) =>
   Effect.gen(function*() {
-    const { fetch, sdk, server, settings: { configured } } = target
+    const { sdk, settings: { configured } } = target
     const legacy = configured?.legacy === true
-    const unreadable = "the authorization server describes itself in a way that cannot be read"
     const places = configured?.authServerMetadataUrl === undefined
       ? sdk.buildDiscoveryUrls(issuer).map(({ url }) => url)
       : [configured.authServerMetadataUrl]
-    for (const place of places) {
-      const text = yield* attempt(sdk, { server, reason: "metadata", detail: unreadable }, async (signal) => {
-        const response = await forMetadata(fetch, signal)(place)
-        return response.ok ? await response.text() : undefined
-      })
-      if (text === undefined) continue
-      const metadata = Option.getOrUndefined(decodeMetadata(text))
-      if (metadata === undefined || !isVisible(metadata.issuer)) return yield* failed(target, unreadable)
-      if (!legacy && metadata.issuer !== issuer && `${metadata.issuer}/` !== issuer) {
-        return yield* failed(target, "the authorization server says that it is another one")
+    const metadata = yield* documentAt(target, places, Metadata)
+    if (metadata !== undefined) {
+      if (!isVisible(metadata.issuer)) {
+        return yield* failed(target, "metadata", "the authorization server has no valid name")
       }
-      return metadata
+      if (legacy || metadata.issuer === issuer || `${metadata.issuer}/` === issuer) return metadata
+      return yield* failed(target, "metadata", "the authorization server says that it is another one")
     }
-    if (!legacy) return yield* failed(target, "the authorization server does not describe itself")
+    if (!legacy) return yield* failed(target, "metadata", "the authorization server does not describe itself")
     const endpoint = (path: string) => new URL(path, issuer).href
     return {
       issuer,

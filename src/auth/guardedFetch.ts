@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
+import type { LookupAddress } from "node:dns"
 import type * as Http from "node:http"
 import type * as Https from "node:https"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -20,25 +21,22 @@ import * as UrlGuard from "./UrlGuard.ts"
 /** The type that the functions of the SDK take. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
-export interface Address {
-  readonly address: string
-  readonly family: number
-}
-
-export type Lookup = (host: string) => Effect.Effect<ReadonlyArray<Address>, GuardedFetchError>
+export type Lookup = (host: string) => Effect.Effect<ReadonlyArray<LookupAddress>, GuardedFetchError>
 
 export interface Options {
   readonly rules: UrlGuard.Rules
-  /** For a whole fetch, with its lookup and its redirects. */
-  readonly timeout: Duration.DurationInput
-  /** Bytes of the decoded body. */
-  readonly maxBytes: number
-  readonly maxHeaderBytes: number
-  readonly maxRedirects: number
   readonly lookup: Lookup
   /** The trusted certificates in PEM (default: those of node). */
   readonly ca: string | undefined
 }
+
+/** For a whole fetch, with its lookup and its redirects. */
+const timeout = Duration.seconds(10)
+
+/** Of the decoded body. */
+const maxBytes = 1024 * 1024
+const maxHeaderBytes = 32 * 1024
+const maxRedirects = 3
 
 /**
  * `blocked`: the URL, or an address of its host, is not permitted; `redirect`: the answer is elsewhere, and is not followed;
@@ -67,8 +65,10 @@ export class GuardedFetchError extends TypeError {
   }
 }
 
-const noAddress = (errno: string | undefined) =>
-  new GuardedFetchError("unreachable", "the name has no address", { errno })
+const refuse = (...fault: ConstructorParameters<typeof GuardedFetchError>) =>
+  Either.left(new GuardedFetchError(...fault))
+
+const noAddress = (errno: string | undefined) => refuse("unreachable", "the name has no address", { errno })
 
 /** The lookup of the system, which other programs use, too. */
 const systemLookup: Lookup = (host) =>
@@ -76,31 +76,19 @@ const systemLookup: Lookup = (host) =>
     process.getBuiltinModule("node:dns").lookup(
       host,
       { all: true },
-      (error, addresses) => resume(error === null ? Effect.succeed(addresses) : Effect.fail(noAddress(error.code)))
+      (error, addresses) => resume(error === null ? Either.right(addresses) : noAddress(error.code))
     )
   )
 
-export const defaults: Options = {
-  rules: UrlGuard.defaults,
-  timeout: "10 seconds",
-  maxBytes: 1024 * 1024,
-  maxHeaderBytes: 32 * 1024,
-  maxRedirects: 3,
-  lookup: systemLookup,
-  ca: undefined
-}
-
-const blocked = (detail: string, fault?: UrlGuard.Fault) => new GuardedFetchError("blocked", detail, { fault })
-
-const redirected = (detail: string) => new GuardedFetchError("redirect", detail)
+export const defaults: Options = { rules: UrlGuard.defaults, lookup: systemLookup, ca: undefined }
 
 /** Looks up once. One address that is not permitted refuses the name, because it was added to be tried. */
 const addressesOf = ({ lookup, rules }: Options, host: string): ReturnType<Lookup> =>
   Effect.flatMap(lookup(host), (addresses) => {
-    if (addresses.length === 0) return Effect.fail(noAddress(undefined))
+    if (addresses.length === 0) return noAddress(undefined)
     return addresses.every(({ address }) => UrlGuard.dialable(host, address, rules))
-      ? Effect.succeed(addresses)
-      : Effect.fail(blocked("the name has a private address", "private-address"))
+      ? Either.right(addresses)
+      : refuse("blocked", "the name has a private address", { fault: "private-address" })
   })
 
 interface Question {
@@ -118,10 +106,8 @@ const connectionHeaders =
 /** Headers for the one URL that they were given for. */
 const credentialHeaders = ["authorization", "cookie", "dpop"]
 
-/** Headers of the encoded body, and cookies, which are not kept. */
-const consumedHeaders: ReadonlySet<string> = new Set(
-  "connection content-encoding content-length keep-alive set-cookie transfer-encoding".split(" ")
-)
+/** The headers of an answer that the SDK reads; those of the encoded body, and cookies, are dropped with the others. */
+const keptHeaders = ["content-type", "dpop-nonce"]
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 
@@ -132,7 +118,10 @@ const without = (headers: Headers, names: ReadonlyArray<string>): Headers => {
 }
 
 const permitted = (url: string | URL, { rules }: Options): Either.Either<URL, GuardedFetchError> =>
-  Either.mapLeft(UrlGuard.fetchable(url, rules), (fault) => blocked(`the URL is not permitted (${fault})`, fault))
+  Either.mapLeft(
+    UrlGuard.fetchable(url, rules),
+    (fault) => new GuardedFetchError("blocked", `the URL is not permitted (${fault})`, { fault })
+  )
 
 const questionOf = (
   url: string | URL,
@@ -141,9 +130,9 @@ const questionOf = (
 ): Either.Either<Question, GuardedFetchError> => {
   const method = verb.toUpperCase()
   const hasBody = body !== undefined && body !== null
-  if (!methods.has(method)) return Either.left(blocked("the method is not permitted"))
+  if (!methods.has(method)) return refuse("blocked", "the method is not permitted")
   if (hasBody && typeof body !== "string" && !(body instanceof URLSearchParams)) {
-    return Either.left(blocked("only text is sent"))
+    return refuse("blocked", "only text is sent")
   }
   const headers = without(new Headers(given), connectionHeaders)
   headers.set("accept-encoding", "identity")
@@ -162,29 +151,24 @@ interface Answer {
   readonly body: Buffer
 }
 
-const faultOf = (end: Exclude<Client.End, "ended">, { maxBytes }: Options): GuardedFetchError => {
-  switch (end) {
-    case "oversize":
-      return new GuardedFetchError("too-large", `the answer has more than ${maxBytes} bytes`)
-    case "cut":
-      return lost("ECONNRESET")
-    case "corrupt":
-    case "encoding":
-      return new GuardedFetchError("unreachable", "the answer has an encoding that cannot be decoded")
-  }
-}
-
 const lost = (errno: string | undefined) =>
   errno === "HPE_HEADER_OVERFLOW"
-    ? new GuardedFetchError("too-large", "the answer has too many headers")
-    : new GuardedFetchError("unreachable", `the connection failed (${errno ?? "unknown"})`, { errno })
+    ? refuse("too-large", "the answer has too many headers")
+    : refuse("unreachable", `the connection failed (${errno ?? "unknown"})`, { errno })
+
+const faults = {
+  oversize: refuse("too-large", `the answer has more than ${maxBytes} bytes`),
+  cut: lost("ECONNRESET"),
+  corrupt: refuse("unreachable", "the answer cannot be decoded"),
+  encoding: refuse("unreachable", "the answer has an unknown encoding")
+}
 
 const isRedirect = ({ statusCode = 0 }: Http.IncomingMessage): boolean => statusCode >= 300 && statusCode < 400
 
 /** One request on a socket of its own, which is destroyed with the answer, a failure or an interruption. */
 const ask = (
   { body, headers, method, url }: Question,
-  addresses: ReadonlyArray<Address>,
+  addresses: ReadonlyArray<LookupAddress>,
   options: Options
 ): Effect.Effect<Answer, GuardedFetchError> =>
   Effect.async((resume) => {
@@ -193,7 +177,7 @@ const ask = (
       agent: false,
       method,
       headers: Object.fromEntries(headers),
-      maxHeaderSize: options.maxHeaderBytes,
+      maxHeaderSize: maxHeaderBytes,
       insecureHTTPParser: false,
       // the environment could say otherwise
       rejectUnauthorized: true,
@@ -205,41 +189,41 @@ const ask = (
           : callback(null, addresses[0]!.address, addresses[0]!.family)
     }
     const sent = request(url, settings)
-    const end = (result: Exit.Exit<Answer, GuardedFetchError>) => {
+    const end = (result: Either.Either<Answer, GuardedFetchError>) => {
       sent.destroy()
       resume(result)
     }
-    const fail = ({ code }: NodeJS.ErrnoException) => end(Exit.fail(lost(code)))
+    const fail = ({ code }: NodeJS.ErrnoException) => end(lost(code))
     sent.on("error", fail)
     // the only event after a switch of protocols
-    const closed = () => end(Exit.fail(lost("ECONNRESET")))
+    const closed = () => end(lost("ECONNRESET"))
     sent.on("close", closed)
     sent.on("response", (response) => {
       sent.off("close", closed)
-      if (isRedirect(response)) return end(Exit.succeed({ response, body: Buffer.alloc(0) }))
+      if (isRedirect(response)) return end(Either.right({ response, body: Buffer.alloc(0) }))
       const chunks: Array<Buffer> = []
       let bytes = 0
       const onChunk = (chunk: Buffer): boolean => {
         chunks.push(chunk)
         bytes += chunk.length
-        return bytes <= options.maxBytes
+        return bytes <= maxBytes
       }
       Client.read(response, onChunk, (how) =>
-        end(
-          how === "ended" ? Exit.succeed({ response, body: Buffer.concat(chunks) }) : Exit.fail(faultOf(how, options))
-        ))
+        end(how === "ended" ? Either.right({ response, body: Buffer.concat(chunks) }) : faults[how]))
     })
     sent.end(body)
-    return Effect.sync(() => sent.destroy())
+    return Effect.sync(() =>
+      sent.destroy()
+    )
   })
 
 /** The question that a redirect leads to: a GET within the origin. */
 const following = (question: Question, { location }: Http.IncomingHttpHeaders, options: Options) => {
   const { headers, method, url } = question
-  if (method !== "GET") return Either.left(redirected("what was sent is answered elsewhere"))
-  if (location === undefined || !URL.canParse(location, url.href)) return Either.left(redirected("it names no URL"))
+  if (method !== "GET") return refuse("redirect", "what was sent is answered elsewhere")
+  if (location === undefined || !URL.canParse(location, url.href)) return refuse("redirect", "it names no URL")
   const to = new URL(location, url)
-  if (to.origin !== url.origin) return Either.left(redirected("it leads to another origin"))
+  if (to.origin !== url.origin) return refuse("redirect", "it leads to another origin")
   return Either.map(
     permitted(to, options),
     (url) => ({ ...question, url, headers: without(headers, credentialHeaders) })
@@ -267,16 +251,16 @@ const withoutProto = (body: Buffer): Buffer | undefined => {
 }
 
 const responseOf = ({ body, response }: Answer): Either.Either<Response, GuardedFetchError> => {
-  const { rawHeaders, statusCode: status = 0 } = response
+  const { headers: given, statusCode: status = 0 } = response
   if (status < 200 || status > 599) {
-    return Either.left(new GuardedFetchError("unreachable", `the answer has the status ${status}`))
+    return refuse("unreachable", `the answer has the status ${status}`)
   }
   const clean = withoutProto(body)
-  if (clean === undefined) return Either.left(new GuardedFetchError("too-large", "the answer is nested too deeply"))
-  const headers = new Headers()
-  rawHeaders.forEach((name, at) => {
-    if (at % 2 === 0 && !consumedHeaders.has(name.toLowerCase())) headers.append(name, rawHeaders[at + 1] ?? "")
-  })
+  if (clean === undefined) return refuse("too-large", "the answer is nested too deeply")
+  const headers = new Headers(keptHeaders.flatMap((name) => {
+    const value = given[name]
+    return typeof value === "string" ? [[name, value]] : []
+  }))
   return Either.right(new Response(clean.length === 0 || status === 205 ? null : clean, { status, headers }))
 }
 
@@ -290,11 +274,11 @@ const fetched = (
     const { hostname } = question.url
     // the redirects stay at this host
     const addresses = UrlGuard.isAddress(hostname) ? [] : yield* addressesOf(options, hostname)
-    const maxRedirects = init.redirect === "error" ? 0 : options.maxRedirects
+    const allowed = init.redirect === "error" ? 0 : maxRedirects
     for (let redirects = 0;; redirects++) {
       const answer = yield* ask(question, addresses, options)
       if (!isRedirect(answer.response)) return yield* responseOf(answer)
-      if (redirects === maxRedirects) return yield* Effect.fail(redirected("there are too many redirects"))
+      if (redirects === allowed) return yield* refuse("redirect", "there are too many redirects")
       question = yield* following(question, answer.response.headers, options)
     }
   })
@@ -303,7 +287,6 @@ const fetched = (
 export const make = (custom: Partial<Options> = {}): Effect.Effect<Fetch, never, Scope.Scope> =>
   Effect.map(FiberSet.makeRuntime<never, Response, GuardedFetchError>(), (fork): Fetch => {
     const options = { ...defaults, ...custom }
-    const timeout = Duration.decode(options.timeout)
     const late = () => new GuardedFetchError("timeout", `there was no whole answer within ${Duration.format(timeout)}`)
     return (url, init = {}) =>
       new Promise((resolve, reject) => {

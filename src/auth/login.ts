@@ -7,13 +7,13 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Redacted from "effect/Redacted"
 import * as Connector from "../client/Connector.ts"
-import * as McpError from "../McpError.ts"
+import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import * as Scoped from "../scoped.ts"
 import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Discovery from "./discovery.ts"
 import * as OAuth from "./oauth.ts"
-import { isUnknownClient } from "./oauthError.ts"
+import { failed, isUnknownClient } from "./oauthError.ts"
 import * as StoredLogin from "./storedLogin.ts"
 import type * as TokenStore from "./TokenStore.ts"
 import * as UrlGuard from "./UrlGuard.ts"
@@ -124,10 +124,8 @@ export const make = (options: Options) => {
   /** The last challenge of the server, until there are tokens for it. */
   let challenge: { readonly resourceMetadata?: string | undefined; readonly scope?: string | undefined } = {}
 
-  const failed = (reason: McpError.AuthorizationFailed["reason"], detail: string) =>
-    new McpError.AuthorizationFailed({ server, reason, detail })
   const sharedRun = <A>() =>
-    shared<A, McpError.AuthorizationFailed>(fork, () => failed("cancelled", "the login was ended"))
+    shared<A, McpError.AuthorizationFailed>(fork, () => failed(options, "cancelled", "the login was ended"))
 
   // What requests for tokens need
 
@@ -143,18 +141,17 @@ export const make = (options: Options) => {
   }
 
   const prepare = Effect.gen(function*() {
-    const { configured, grant } = settings
-    const issuer = Discovery.expectedIssuer(settings) ?? ""
+    const used = settings
+    const { configured, grant } = used
+    const issuer = Discovery.expectedIssuer(used) ?? ""
     const holdsSecret = grant._tag !== "AuthorizationCode" || configured?.clientSecret !== undefined
     if (holdsSecret && issuer === "") {
       // a second check, for values that were built without the checks of `ServerConfig` and `Credentials`
-      return yield* failed(
-        "metadata",
-        "the secret has no issuer, so it was not sent: set oauth.issuer, or issuer of the Grant"
-      )
+      const detail = "the secret has no issuer, so it was not sent: set oauth.issuer, or issuer of the Grant"
+      return yield* failed(options, "metadata", detail)
     }
     const sdk = yield* OAuth.load
-    const target = { server, url, isOwn, fetch, sdk, settings, resourceMetadata: challenge.resourceMetadata }
+    const target = { server, url, isOwn, fetch, sdk, settings: used, resourceMetadata: challenge.resourceMetadata }
     const by = [issuer, configured?.authServerMetadataUrl, configured?.resource, configured?.legacy].join("\n")
     const discovered = found?.by === by ? found.discovered : yield* Discovery.discover(target)
     found = { by, discovered }
@@ -164,8 +161,8 @@ export const make = (options: Options) => {
     const isBound = configured?.dpop !== false &&
       StoredLogin.supportsProof(discovered.metadata.dpop_signing_alg_values_supported)
     const bound = isBound ? (yield* proofOf(before?.key)) ?? (yield* proofOf(yield* StoredLogin.freshKey)) : undefined
-    const request = { ...target, found: discovered, proof: bound, now: yield* Clock.currentTimeMillis }
-    return { request, before }
+    const scope = OAuth.scopeFor(target, discovered, before?.tokens && before.asked, challenge.scope)
+    return { ...target, found: discovered, before, scope, proof: bound, now: yield* Clock.currentTimeMillis }
   })
 
   /** The login to store. A secret of the configuration stays there, where it may change. */
@@ -187,14 +184,13 @@ export const make = (options: Options) => {
 
   const person = Effect.gen(function*() {
     yield* stored.load
-    const { before, request } = yield* prepare
-    const scope = OAuth.scopeFor(request, before?.tokens === undefined ? undefined : before.asked, challenge.scope)
+    const request = yield* prepare
     const { client, tokens } = yield* Effect.tapError(
-      OAuth.byPerson(request, options, before?.client, scope),
+      OAuth.byPerson(request, options),
       // the client is registered anew next time
       (error) => isUnknownClient(error) ? stored.locked(stored.remove) : Effect.void
     )
-    yield* stored.locked(stored.put(loginWith(request, client, tokens, scope)))
+    yield* stored.locked(stored.put(loginWith(request, client, tokens, request.scope)))
     challenge = { resourceMetadata: challenge.resourceMetadata }
   })
 
@@ -215,10 +211,9 @@ export const make = (options: Options) => {
 
   const byProgram = (grant: OAuth.ProgramGrant) =>
     Effect.gen(function*() {
-      const { before, request } = yield* prepare
-      const scope = OAuth.scopeFor(request, before?.asked, challenge.scope)
-      const { client, tokens } = yield* OAuth.byProgram(request, grant, scope)
-      yield* stored.replace(loginWith(request, client, tokens, scope))
+      const request = yield* prepare
+      const { client, tokens } = yield* OAuth.byProgram(request, grant)
+      yield* stored.replace(loginWith(request, client, tokens, request.scope))
       challenge = { resourceMetadata: challenge.resourceMetadata }
       publish({ _tag: "TokenRenewed", server })
       return true
@@ -228,7 +223,7 @@ export const make = (options: Options) => {
 
   const refresh = (login: StoredLogin.Login, tokens: StoredLogin.Tokens, token: Redacted.Redacted) =>
     Effect.gen(function*() {
-      const { request } = yield* prepare
+      const request = yield* prepare
       if (request.found.issuer !== login.issuer) return yield* withoutTokens(login)
       // the request may use the token up, so its answer is stored even if nothing waits for it; each fetch has a limit
       const error = yield* Effect.uninterruptible(
@@ -352,8 +347,8 @@ export const make = (options: Options) => {
     people.stop()
     const login = yield* stored.locked(Effect.tap(Effect.sync(stored.get), stored.remove))
     if (login?.tokens === undefined) return { revoked: false, error: undefined }
-    const late = () => failed("timeout", `the tokens were not revoked within ${revocationLimit}`)
-    return yield* Effect.flatMap(prepare, ({ request }) => OAuth.revoke(request, login)).pipe(
+    const late = () => failed(options, "timeout", `the tokens were not revoked within ${revocationLimit}`)
+    return yield* Effect.flatMap(prepare, (request) => OAuth.revoke(request, login)).pipe(
       Effect.timeoutFail({ duration: revocationLimit, onTimeout: late }),
       Effect.match({
         onFailure: (error) => ({ revoked: false, error }),

@@ -7,11 +7,11 @@ import type * as SdkTypes from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as McpError from "../McpError.ts"
+import type * as McpError from "../McpError.ts"
 import type * as Discovery from "./discovery.ts"
 import type * as Grant from "./Grant.ts"
 import type * as Interaction from "./Interaction.ts"
-import { attempt, type Reason, type Sdk, until, withCode } from "./oauthError.ts"
+import { attempt, failed, type Sdk, withCode } from "./oauthError.ts"
 import * as StoredLogin from "./storedLogin.ts"
 import * as UrlGuard from "./UrlGuard.ts"
 
@@ -25,12 +25,12 @@ export const load: Effect.Effect<Sdk> = Effect.promise(() => import("./oauthSdk.
 /** A target whose authorization server is known. */
 export interface Request extends Discovery.Target {
   readonly found: Discovery.Discovered
+  /** The login of this authorization server that there is. */
+  readonly before: StoredLogin.Login | undefined
+  readonly scope: string | undefined
   readonly proof: StoredLogin.Proof | undefined
   readonly now: number
 }
-
-const failed = ({ server }: Pick<Request, "server">, reason: Reason, detail: string) =>
-  new McpError.AuthorizationFailed({ server, reason, detail })
 
 // 1. The client, and what it asks for
 
@@ -41,13 +41,14 @@ const offlineAccess = "offline_access"
  * scope of the requests before. `undefined` leaves it to the authorization server.
  */
 export const scopeFor = (
-  { found, settings: { configured, grant } }: Pick<Request, "found" | "settings">,
+  { settings: { configured, grant } }: Pick<Request, "settings">,
+  { metadata, scopes }: Pick<Discovery.Discovered, "metadata" | "scopes">,
   asked: string | undefined,
   challenge: string | undefined
 ): string | undefined => {
-  const otherwise = configured?.scopes === undefined ? found.scopes?.join(" ") : undefined
+  const otherwise = configured?.scopes === undefined ? scopes?.join(" ") : undefined
   const scope = StoredLogin.scopeUnion(asked, configured?.scopes?.join(" "), challenge ?? otherwise)
-  const isOffline = grant._tag === "AuthorizationCode" && found.metadata.scopes_supported?.includes(offlineAccess)
+  const isOffline = grant._tag === "AuthorizationCode" && metadata.scopes_supported?.includes(offlineAccess)
   return isOffline === true ? StoredLogin.scopeUnion(scope, offlineAccess) : scope
 }
 
@@ -64,33 +65,30 @@ const currentClient = (settings: Discovery.Settings, stored: Client): Client => 
   return given?.id === stored.id ? given : stored
 }
 
-export interface Application {
+export interface Person {
+  readonly interaction: Interaction.Interaction["Type"]
+  readonly nonce: Effect.Effect<string>
   readonly clientName: string
   readonly clientMetadataUrl: string | undefined
 }
 
-/** The configured client, else a document that describes it, else the stored registration or a new one. */
-const clientFor = (
-  request: Request,
-  application: Application,
-  stored: Client | undefined,
-  redirectUri: string,
-  scope: string | undefined
-): Step<Client> => {
-  const { found: { metadata }, now, settings } = request
+/** The configured client, else a document that describes it, else the registration before or a new one. */
+const clientFor = (request: Request, person: Person, redirectUri: string): Step<Client> => {
+  const { before, found: { metadata }, now, scope, settings } = request
   const given = givenClient(settings)
   if (given !== undefined) return Effect.succeed(given)
-  const document = settings.configured?.clientMetadataUrl ?? application.clientMetadataUrl
+  const document = settings.configured?.clientMetadataUrl ?? person.clientMetadataUrl
   if (document !== undefined && metadata.client_id_metadata_document_supported === true) {
     return Effect.succeed({ how: "document", id: document })
   }
+  const stored = before?.client
   const isUsable = stored?.how === "registered" && stored.redirectUri === redirectUri &&
     (stored.scope === undefined || StoredLogin.covers(stored.scope, scope)) &&
     (stored.secretExpiresAt ?? Infinity) > now
   if (isUsable) return Effect.succeed(stored)
   return metadata.registration_endpoint === undefined
     ? failed(request, "registration", "it accepts only clients that were registered before: set oauth.clientId")
-    : register(request, application, redirectUri, scope)
+    : register(request, person, redirectUri)
 }
 
 /** The methods by preference: a program on a desk keeps no secret. */
@@ -99,30 +97,29 @@ const methodFor = (supported: ReadonlyArray<string> = []): string =>
 
 const printable = /^[\u0020-\u007e]{1,4096}$/
 
-const register = (
-  request: Request,
-  { clientName }: Application,
-  redirectUri: string,
-  scope: string | undefined
-): Step<Client> =>
+const register = (request: Request, { clientName }: Person, redirectUri: string): Step<Client> =>
   Effect.gen(function*() {
-    const { fetch, found: { issuer, metadata }, sdk, server } = request
-    const detail = "it did not register this client"
-    const given = yield* attempt(sdk, { server, reason: "registration", detail }, (signal) =>
-      sdk.registerClient(issuer, {
-        metadata,
-        clientMetadata: sdk.resolveClientMetadata({
-          redirectUrl: redirectUri,
-          clientMetadata: {
-            client_name: clientName,
-            redirect_uris: [redirectUri],
-            response_types: ["code"],
-            token_endpoint_auth_method: methodFor(metadata.token_endpoint_auth_methods_supported)
-          }
-        }),
-        ...(scope === undefined ? {} : { scope }),
-        fetchFn: until(fetch, signal)
-      }))
+    const { found: { issuer, metadata }, scope, sdk } = request
+    const given = yield* attempt(
+      request,
+      "registration",
+      "it did not register this client",
+      (fetchFn) =>
+        sdk.registerClient(issuer, {
+          metadata,
+          clientMetadata: sdk.resolveClientMetadata({
+            redirectUrl: redirectUri,
+            clientMetadata: {
+              client_name: clientName,
+              redirect_uris: [redirectUri],
+              response_types: ["code"],
+              token_endpoint_auth_method: methodFor(metadata.token_endpoint_auth_methods_supported)
+            }
+          }),
+          ...(scope === undefined ? {} : { scope }),
+          fetchFn
+        })
+    )
     const { client_id: id, client_secret: secret, client_secret_expires_at: end = 0, redirect_uris: uris } = given
     const isSame = uris.length === 0 || uris.includes(redirectUri)
     if (!isSame || !printable.test(id) || (secret !== undefined && !printable.test(secret))) {
@@ -148,17 +145,10 @@ const information = ({ id, method, secret }: Client): SdkTypes.OAuthClientInform
 
 // 2. The page, and the code that comes back (OAuth 2.1 with PKCE)
 
-export interface Person extends Application {
-  readonly interaction: Interaction.Interaction["Type"]
-  readonly nonce: Effect.Effect<string>
-}
-
 /** A person logs in. Interrupted, it leaves nothing behind. */
 export const byPerson = (
   request: Request,
-  person: Person,
-  stored: Client | undefined,
-  scope: string | undefined
+  person: Person
 ): Step<{ readonly client: Client; readonly tokens: Tokens }, Scope.Scope> =>
   Effect.gen(function*() {
     const { found: { metadata }, server, settings: { configured } } = request
@@ -173,8 +163,8 @@ export const byPerson = (
       redirectUri: configured?.redirectUri,
       callbackPort: configured?.callbackPort
     })
-    const client = yield* clientFor(request, person, stored, page.redirectUri, scope)
-    const parameters = yield* codeFrom(request, person, page, client, scope)
+    const client = yield* clientFor(request, person, page.redirectUri)
+    const parameters = yield* codeFrom(request, person, page, client)
     return { client, tokens: yield* requestTokens(request, client, parameters) }
   })
 
@@ -183,36 +173,39 @@ const codeFrom = (
   request: Request,
   { nonce }: Person,
   page: Interaction.Page,
-  client: Client,
-  scope: string | undefined
+  client: Client
 ): Step<URLSearchParams> =>
   Effect.gen(function*() {
-    const { found: { issuer, metadata, resource }, sdk, server } = request
+    const { found: { issuer, metadata, resource }, scope, sdk } = request
     const state = (yield* nonce) + (yield* nonce)
-    const unasked = { server, reason: "metadata", detail: "it cannot be asked for a code" } as const
-    const { authorizationUrl, codeVerifier } = yield* attempt(sdk, unasked, () =>
-      sdk.startAuthorization(issuer, {
-        metadata,
-        clientInformation: information(client),
-        redirectUrl: page.redirectUri,
-        state,
-        resource,
-        ...(scope === undefined ? {} : { scope })
-      }))
+    const { authorizationUrl, codeVerifier } = yield* attempt(
+      request,
+      "metadata",
+      "it cannot be asked for a code",
+      () =>
+        sdk.startAuthorization(issuer, {
+          metadata,
+          clientInformation: information(client),
+          redirectUrl: page.redirectUri,
+          state,
+          resource,
+          ...(scope === undefined ? {} : { scope })
+        })
+    )
     const shown = yield* Effect.mapError(
       UrlGuard.openable(authorizationUrl),
       () => failed(request, "blocked", "the URL of its page is not shown in a browser")
     )
     const { code, error, iss } = yield* page.ask(shown, state)
     // before anything else of the answer is used
-    yield* attempt(sdk, { server, reason: "answer", detail: "the answer has a wrong issuer" }, async () =>
+    yield* attempt(request, "answer", "the answer has a wrong issuer", async () =>
       sdk.validateAuthorizationResponseIssuer({
         iss,
         expectedIssuer: issuer,
         issParameterSupported: metadata.authorization_response_iss_parameter_supported === true
       }))
     if (error !== undefined) {
-      return yield* withCode(server, "refused", "the authorization server, or the person, refused the login", error)
+      return yield* withCode(request, "refused", "the authorization server, or the person, refused the login", error)
     }
     if (code === undefined) {
       return yield* failed(request, "answer", "the answer has no code")
@@ -229,22 +222,20 @@ const codeFrom = (
 
 /** Requests tokens with the parameters of a grant. `before`: the tokens that they replace. */
 const requestTokens = (
-  { fetch, found: { issuer, metadata, resource }, now, proof, sdk, server }: Request,
+  request: Request,
   client: Client,
   parameters: URLSearchParams,
-  { authenticate, before }: {
-    readonly authenticate?: SdkTypes.AddClientAuthentication | undefined
-    readonly before?: Tokens | undefined
-  } = {}
-): Step<Tokens> =>
-  attempt(sdk, { server, reason: "answer", detail: "it gave no token" }, (signal) =>
+  more: { readonly authenticate?: SdkTypes.AddClientAuthentication | undefined; readonly before?: Tokens } = {}
+): Step<Tokens> => {
+  const { found: { issuer, metadata, resource }, now, proof, sdk } = request
+  const given = attempt(request, "answer", "it gave no token", (fetchFn) =>
     sdk.fetchToken(
       {
         redirectUrl: undefined,
         clientMetadata: { redirect_uris: [] },
         clientInformation: () => information(client),
         prepareTokenRequest: () => parameters,
-        ...(authenticate === undefined ? {} : { addClientAuthentication: authenticate }),
+        ...(more.authenticate === undefined ? {} : { addClientAuthentication: more.authenticate }),
         dpop: () => proof?.session,
         // the function uses nothing else of a provider
         tokens: () => undefined,
@@ -254,14 +245,14 @@ const requestTokens = (
         codeVerifier: () => ""
       },
       issuer,
-      { metadata, resource, fetchFn: until(fetch, signal) }
-    )).pipe(
-      Effect.map((given) => StoredLogin.tokensFrom(given, now, before)),
-      Effect.filterOrFail(
-        (tokens) => tokens !== undefined,
-        () => failed({ server }, "answer", "it gave a token that cannot be used")
-      )
-    )
+      { metadata, resource, fetchFn }
+    ))
+  return Effect.filterOrFail(
+    Effect.map(given, (given) => StoredLogin.tokensFrom(given, now, more.before)),
+    (tokens) => tokens !== undefined,
+    () => failed(request, "answer", "it gave a token that cannot be used")
+  )
+}
 
 /** Renews the tokens of a stored login. */
 export const refresh = (request: Request, stored: Client, before: Tokens, token: Redacted.Redacted): Step<Tokens> => {
@@ -290,12 +281,8 @@ const programClient = (sdk: Sdk, grant: ProgramGrant) => {
 const jwtBearer = (assertion: string) =>
   new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion })
 
-const programParameters = (
-  request: Request,
-  grant: ProgramGrant,
-  scope: string | undefined
-): Step<URLSearchParams> => {
-  const { fetch, found: { issuer, resource }, sdk, server } = request
+const programParameters = (request: Request, grant: ProgramGrant): Step<URLSearchParams> => {
+  const { found: { issuer, resource }, scope, sdk } = request
   const given = (assertion: Grant.Assertion) =>
     Effect.map(
       Effect.timeoutFail(assertion, {
@@ -315,14 +302,14 @@ const programParameters = (
       return Effect.flatMap(
         given(grant.idToken),
         (idToken) =>
-          attempt(sdk, { server, reason: "refused", detail }, async (signal) => {
+          attempt(request, "refused", detail, async (fetchFn) => {
             const { jwtAuthGrant } = await sdk.requestJwtAuthorizationGrant({
               tokenEndpoint,
               audience: issuer,
               resource,
               idToken,
               clientId,
-              fetchFn: until(fetch, signal),
+              fetchFn,
               ...(clientSecret === undefined ? {} : { clientSecret: Redacted.value(clientSecret) }),
               ...(scope === undefined ? {} : { scope })
             })
@@ -334,10 +321,10 @@ const programParameters = (
 }
 
 /** The program logs in by itself. */
-export const byProgram = (request: Request, grant: ProgramGrant, scope: string | undefined) =>
+export const byProgram = (request: Request, grant: ProgramGrant) =>
   Effect.gen(function*() {
-    const parameters = yield* programParameters(request, grant, scope)
-    if (scope !== undefined) parameters.set("scope", scope)
+    const parameters = yield* programParameters(request, grant)
+    if (request.scope !== undefined) parameters.set("scope", request.scope)
     const { authenticate, client } = programClient(request.sdk, grant)
     return { client, tokens: yield* requestTokens(request, client, parameters, { authenticate }) }
   })
@@ -345,33 +332,31 @@ export const byProgram = (request: Request, grant: ProgramGrant, scope: string |
 // 4. Revocation (RFC 7009)
 
 /** Revokes the tokens of a login; `false` if the authorization server has no endpoint for them. */
-export const revoke = (request: Request, login: StoredLogin.Login): Step<boolean> => {
-  const { fetch, found: { issuer, metadata }, sdk, server, settings } = request
-  const { access, refresh } = login.tokens ?? {}
+export const revoke = (request: Request, { client: stored, issuer, tokens }: StoredLogin.Login): Step<boolean> => {
+  const { found: { metadata, ...found }, sdk, settings } = request
   const { revocation_endpoint: endpoint, revocation_endpoint_auth_methods_supported: methods } = metadata
-  if (login.issuer !== issuer) return failed(request, "metadata", "the server names another authorization server now")
-  if (endpoint === undefined || access === undefined) return Effect.succeed(false)
+  if (issuer !== found.issuer) return failed(request, "metadata", "the server names another authorization server now")
+  if (endpoint === undefined || tokens === undefined) return Effect.succeed(false)
   const { authenticate, client } = settings.grant._tag === "AuthorizationCode"
-    ? { client: currentClient(settings, login.client), authenticate: undefined }
+    ? { client: currentClient(settings, stored), authenticate: undefined }
     : programClient(sdk, settings.grant)
-  const method = sdk.selectClientAuthMethod(
-    information(client),
-    methods ?? metadata.token_endpoint_auth_methods_supported ?? []
-  )
-  const secret = client.secret === undefined ? "" : Redacted.value(client.secret)
+  const known = information(client)
+  const { client_id: id, client_secret: secret = "" } = known
+  const method = sdk.selectClientAuthMethod(known, methods ?? metadata.token_endpoint_auth_methods_supported ?? [])
   const post = (token: Redacted.Redacted, hint: string): Step<boolean> =>
-    attempt(sdk, { server, reason: "answer", detail: "it did not revoke the tokens" }, async (signal) => {
+    attempt(request, "answer", "it did not revoke the tokens", async (fetch) => {
       const headers = new Headers({ accept: "application/json" })
       const parameters = new URLSearchParams({ token: Redacted.value(token), token_type_hint: hint })
       if (authenticate !== undefined) await authenticate(headers, parameters, endpoint, metadata)
-      else if (method === "client_secret_basic") headers.set("authorization", `Basic ${btoa(`${client.id}:${secret}`)}`)
-      else parameters.set("client_id", client.id)
+      else if (method === "client_secret_basic") headers.set("authorization", `Basic ${btoa(`${id}:${secret}`)}`)
+      else parameters.set("client_id", id)
       if (method === "client_secret_post") parameters.set("client_secret", secret)
-      const response = await until(fetch, signal)(endpoint, { method: "POST", headers, body: parameters })
+      const response = await fetch(endpoint, { method: "POST", headers, body: parameters })
       if (!response.ok) throw await sdk.parseErrorResponse(response)
       return true
     })
-  // servers need not know access tokens here, which end soon without the refresh token
+  const { access, refresh } = tokens
+  // a server need not accept access tokens here, which end soon without the refresh token
   const isUnsupported = ({ code }: McpError.AuthorizationFailed) => code === "unsupported_token_type"
   const revokeAccess = Effect.catchIf(
     post(access, "access_token"),

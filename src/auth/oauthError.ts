@@ -2,17 +2,21 @@
 import * as Effect from "effect/Effect"
 import * as McpError from "../McpError.ts"
 import { type Fetch, GuardedFetchError } from "./guardedFetch.ts"
+import type * as OAuthSdk from "./oauthSdk.ts"
 
-export type Sdk = typeof import("./oauthSdk.ts")
+export type Sdk = typeof OAuthSdk
 
 export type Reason = McpError.AuthorizationFailed["reason"]
 
-/** The error of a step, unless the authorization server gives a code that says more. */
-interface Otherwise {
+/** The functions of the SDK, and the server whose login calls them. */
+interface Caller {
   readonly server: string
-  readonly reason: Reason
-  readonly detail: string
+  readonly sdk: Sdk
+  readonly fetch: Fetch
 }
+
+export const failed = ({ server }: Pick<Caller, "server">, reason: Reason, detail: string) =>
+  new McpError.AuthorizationFailed({ server, reason, detail })
 
 /** The codes of OAuth. Other texts in their place are not reported, because they may be an echo of what was sent. */
 const codes: ReadonlySet<string> = new Set(
@@ -26,66 +30,55 @@ const codes: ReadonlySet<string> = new Set(
 /** Codes of an authorization server that cannot answer now. */
 const temporary: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable", "too_many_requests"])
 
-export const withCode = (server: string, reason: Reason, detail: string, code: string): McpError.AuthorizationFailed =>
+export const withCode = ({ server }: Pick<Caller, "server">, reason: Reason, detail: string, code: string) =>
   new McpError.AuthorizationFailed({ server, reason, detail, ...(codes.has(code) ? { code } : {}) })
 
 /** Whether the authorization server no longer knows the client. */
 export const isUnknownClient = ({ code }: McpError.AuthorizationFailed): boolean =>
   code === "invalid_client" || code === "unauthorized_client"
 
-const ofFetch = (server: string, { reason }: GuardedFetchError): McpError.AuthorizationFailed => {
-  const failed = (reason: Reason, detail: string) => new McpError.AuthorizationFailed({ server, reason, detail })
+const ofFetch = (caller: Caller, { reason }: GuardedFetchError): McpError.AuthorizationFailed => {
   switch (reason) {
     case "blocked":
     case "redirect":
-      return failed("blocked", "the authorization server names an address that is not permitted")
+      return failed(caller, "blocked", "the authorization server names an address that is not permitted")
     case "too-large":
-      return failed("metadata", "an answer of the authorization server is too large")
+      return failed(caller, "metadata", "an answer of the authorization server is too large")
     case "timeout":
     case "unreachable":
-      return failed("unreachable", "the authorization server does not answer")
+      return failed(caller, "unreachable", "the authorization server does not answer")
   }
 }
 
-const failure = (sdk: Sdk, { detail, reason, server }: Otherwise, error: unknown): McpError.AuthorizationFailed => {
-  if (error instanceof GuardedFetchError) return ofFetch(server, error)
-  if (sdk.IssuerMismatchError.isInstance(error)) {
-    const mismatch = "the authorization server says that it is another one"
-    return new McpError.AuthorizationFailed({ server, reason, detail: mismatch })
-  }
-  if (!sdk.OAuthError.isInstance(error)) return new McpError.AuthorizationFailed({ server, reason, detail })
-  return temporary.has(error.code)
-    ? withCode(server, "unreachable", "the authorization server cannot answer now", error.code)
-    : withCode(server, "refused", detail, error.code)
-}
+/** Whether another attempt may succeed later, whatever the body says. A gateway that fails (502) has no metadata. */
+const isLater = ({ status }: Response, init: RequestInit | undefined): boolean =>
+  (status >= 500 && (status !== 502 || init?.method === "POST")) || status === 408 || status === 429
 
-/** Runs functions of the SDK. Only codes are taken from their errors, because the texts quote what came over the network. */
+/**
+ * Runs functions of the SDK, with a fetch that fails if another attempt may succeed, because the SDK reads the body first. Only
+ * codes are taken from their errors, because the texts quote what came over the network.
+ */
 export const attempt = <A>(
-  sdk: Sdk,
-  otherwise: Otherwise,
-  run: (signal: AbortSignal) => Promise<A>
+  caller: Caller,
+  reason: Reason,
+  detail: string,
+  run: (fetch: Fetch) => Promise<A>
 ): Effect.Effect<A, McpError.AuthorizationFailed> =>
-  Effect.tryPromise({ try: run, catch: (error) => failure(sdk, otherwise, error) })
-
-/** Whether another attempt may succeed later, whatever the body says. */
-const isLater = (status: number): boolean => status >= 500 || status === 408 || status === 429
-
-const checkStatus = (response: Response, isExcepted = false): Response => {
-  if (isExcepted || !isLater(response.status)) return response
-  throw new GuardedFetchError("unreachable", "the authorization server is out of order")
-}
-
-/** A fetch for the SDK, which takes no signal, and which reads the body of an error before its status. */
-export const until = (fetch: Fetch, signal: AbortSignal): Fetch => async (url, init) =>
-  checkStatus(await fetch(url, { ...init, signal }))
-
-/** A fetch for metadata. A document that is elsewhere is absent, and so is one behind a gateway that fails (502). */
-export const forMetadata = (fetch: Fetch, signal: AbortSignal): Fetch => async (url) => {
-  try {
-    const response = await fetch(url, { headers: { accept: "application/json" }, signal })
-    return checkStatus(response, response.status === 502)
-  } catch (error) {
-    if (error instanceof GuardedFetchError && error.reason === "redirect") return new Response(null, { status: 404 })
-    throw error
-  }
-}
+  Effect.tryPromise({
+    try: (signal) =>
+      run(async (url, init) => {
+        const response = await caller.fetch(url, { ...init, signal })
+        if (isLater(response, init)) throw new GuardedFetchError("unreachable", "try again later")
+        return response
+      }),
+    catch: (error) => {
+      if (error instanceof GuardedFetchError) return ofFetch(caller, error)
+      if (caller.sdk.IssuerMismatchError.isInstance(error)) {
+        return failed(caller, reason, "the authorization server says that it is another one")
+      }
+      if (!caller.sdk.OAuthError.isInstance(error)) return failed(caller, reason, detail)
+      return temporary.has(error.code)
+        ? withCode(caller, "unreachable", "the authorization server cannot answer now", error.code)
+        : withCode(caller, "refused", detail, error.code)
+    }
+  })

@@ -3,7 +3,6 @@ export {
   buildDiscoveryUrls,
   checkResourceAllowed,
   createPrivateKeyJwtAuth,
-  discoverOAuthProtectedResourceMetadata,
   DpopSession,
   fetchToken,
   IssuerMismatchError,

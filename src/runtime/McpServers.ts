@@ -81,8 +81,8 @@ export interface McpServers extends Servers.Switches {
    * asks a person, unless `Credentials` allows calls to.
    */
   readonly login: OnLogin<void>
-  /** Deletes the login and reconnects without it. */
-  readonly logout: OnLogin<void>
+  /** Deletes the login, has the authorization server revoke its tokens, and reconnects without it. */
+  readonly logout: OnLogin<Credentials.Logout>
   readonly loginStatus: OnLogin<Credentials.Status>
 }
 
@@ -203,7 +203,7 @@ export const make = (servers: Servers.Servers, catalog: ToolCatalog.ToolCatalog[
       isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
       resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
       login: (...of) => Effect.zipRight(login(...of), servers.switches.reconnect(...of)),
-      logout: (...of) => Effect.zipRight(logout(...of), Effect.ignore(servers.switches.reconnect(...of))),
+      logout: (...of) => Effect.zipLeft(logout(...of), Effect.ignore(servers.switches.reconnect(...of))),
       loginStatus: withLogin(credentials.status)
     }
     return group

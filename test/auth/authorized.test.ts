@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, TestClock } from "effect"
-import * as Exchange from "../../src/auth/internal/exchange.ts"
-import * as OAuthSdk from "../../src/auth/internal/oauthSdk.ts"
+import type * as Grant from "../../src/auth/Grant.ts"
+import * as OAuth from "../../src/auth/oauth.ts"
 import * as RemoteHeaders from "../../src/transport/RemoteHeaders.ts"
 import * as Peer from "../fixtures/httpPeer.ts"
 import * as HttpTransport from "../support/httpTransport.ts"
@@ -76,25 +76,35 @@ describe("a request that carries a login", () => {
 })
 
 describe("an assertion of a program", () => {
-  it.effect("is not waited for for ever", () =>
+  it.effect("has 30 seconds", () =>
     Effect.gen(function*() {
       const issuer = "https://issuer.example"
-      const options: Exchange.Options = {
+      const grant: Grant.Grant = { _tag: "JwtBearer", issuer, assertion: Effect.never }
+      const request: OAuth.Request = {
         server: "s",
-        oauth: yield* OAuthSdk.load,
+        url: new URL("https://mcp.example/"),
+        isOwn: true,
+        settings: { configured: undefined, grant },
+        resourceMetadata: undefined,
+        sdk: yield* OAuth.load,
         fetch: () => Promise.reject(new Error("nothing is fetched")),
-        discovered: {
+        found: {
           issuer,
-          metadata: { issuer, token_endpoint: `${issuer}/token`, response_types_supported: ["code"] },
+          metadata: {
+            issuer,
+            authorization_endpoint: "",
+            token_endpoint: `${issuer}/token`,
+            response_types_supported: ["code"]
+          },
           resource: "https://mcp.example/",
           scopes: undefined
         },
-        now: 0,
-        proof: undefined
+        before: undefined,
+        scope: undefined,
+        proof: undefined,
+        now: 0
       }
-      const waiting = yield* Effect.fork(Effect.flip(
-        Exchange.held(options, { _tag: "JwtBearer", issuer, assertion: Effect.never }, undefined)
-      ))
+      const waiting = yield* Effect.fork(Effect.flip(OAuth.byProgram(request, grant)))
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* Fiber.join(waiting)).reason, "timeout")
     }))

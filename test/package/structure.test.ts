@@ -59,7 +59,7 @@ describe("every module of src", () => {
     const homes: ReadonlyArray<readonly [pattern: RegExp, home: RegExp]> = [
       [
         /^@modelcontextprotocol\/client/,
-        /^auth\/internal\/oauth(Sdk|Library)\.ts$/
+        /^auth\/(oauth|oauthSdk|storedLogin)\.ts$/
       ],
       [/^@modelcontextprotocol\/sdk/, /^(client\/(SdkConnector|handshake|sessionEra|tasks)\.ts|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],

@@ -57,6 +57,8 @@ export interface Script {
   tells: boolean
   /** Waited for before a token is given. */
   delay: Promise<void> | undefined
+  /** The answer to a revocation; without one, tokens are revoked. */
+  revocation: Answer | "hang" | undefined
 }
 
 export interface AuthServer {
@@ -293,6 +295,13 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
         return page(request)
       case "/token":
         return tokenAnswer(request)
+      case "/revoke": {
+        const token = request.form.get("token") ?? ""
+        if (script.revocation !== undefined) return script.revocation
+        access.delete(token)
+        refresh.delete(token)
+        return { status: 200, body: "" }
+      }
       default:
         return { status: 404, body: "" }
     }
@@ -357,7 +366,8 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
     open: false,
     redirect: undefined,
     tells: false,
-    delay: undefined
+    delay: undefined,
+    revocation: undefined
   }
   return {
     origin,

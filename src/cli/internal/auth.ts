@@ -96,7 +96,12 @@ const logout = (server: string, { shared }: Command.Invocation) =>
       const { runtime } = application
       const before = yield* runtime.servers.loginStatus(server)
       // who we were registered as is kept too, and goes whether there are tokens or not
-      if (before._tag !== "Configured") yield* runtime.servers.logout(server)
+      const { error } = before._tag === "Configured"
+        ? { error: undefined }
+        : yield* runtime.servers.logout(server)
+      if (error !== undefined) {
+        yield* screen.note(`The tokens may be valid until they expire, because they were not revoked: ${error.message}`)
+      }
       if (shared.json) yield* report(application, [Shape.of(server, yield* runtime.servers.loginStatus(server))])
       else if (before._tag === "LoggedIn") yield* screen.out([{ text: "logged out", style: "good" }, ` of ${server}`])
       else yield* screen.note(`${server}: nobody was logged in.`)
