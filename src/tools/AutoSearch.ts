@@ -1,52 +1,30 @@
-/**
- * When a model is given a search for tools instead of all their definitions, and how large a definition may be.
- *
- * @since 0.1.0
- */
+/** When a model gets a search in place of all definitions of tools, and how definitions are made to fit a budget. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
-import * as internal from "./internal/searchBudget.ts"
+import { isObject, type Json, type JsonObject } from "../json/Json.ts"
+import { entriesOf, keywords } from "../json/schema.ts"
 
-/**
- * What is known of a model.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Model {
   /** In tokens. */
   readonly contextWindow: number
   readonly toolCalling: boolean
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Mode = "auto" | "always" | "never"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly mode: Mode
-  /** The share of a model's context from which on all definitions are too much. */
+  /** The share of the context that definitions may take before the search replaces them. */
   readonly threshold: number
   readonly charsPerToken: number
-  /** Models with a smaller context get all definitions: there is no room for searching. */
+  /** Models with a smaller context get all definitions, because they have no room for searching. */
   readonly minContextWindow: number
-  /** The most that one definition may have. */
+  /** The size limit of one definition. */
   readonly perToolChars: number
-  /** The most that all definitions that are offered may have together. */
+  /** The size limit of all offered definitions together. */
   readonly totalChars: number
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   mode: "auto",
   threshold: 0.1,
@@ -56,87 +34,118 @@ export const defaults: Options = {
   totalChars: 250_000
 }
 
-/**
- * A tool as it is told to a model.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool as a model sees it. */
 export interface Definition {
   readonly name: string
   readonly description?: string | undefined
-  readonly inputSchema: JsonRpc.JsonObject
+  readonly inputSchema: JsonObject
 }
 
-/**
- * Characters from which on definitions are too much for a model, if it can search at all.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const thresholdOf = (config: Partial<Options> | undefined, { contextWindow }: Model): number => {
-  const { charsPerToken, threshold } = { ...defaults, ...config }
-  return threshold * contextWindow * charsPerToken
-}
-
-/**
- * Whether a model is given the search instead of definitions that have so many characters together. A model that cannot
- * call tools never is.
- *
- * @since 0.1.0
- * @category guards
- */
+/** Whether a model gets the search in place of definitions of this size. */
 export const shouldUseAutoSearch = (
   config: Partial<Options> | undefined,
-  model: Model,
+  { contextWindow, toolCalling }: Model,
   totalChars: number
 ): boolean => {
-  const { minContextWindow, mode } = { ...defaults, ...config }
-  if (!model.toolCalling || mode === "never") return false
-  if (mode === "always") return true
-  return model.contextWindow >= minContextWindow && totalChars > 0 && totalChars >= thresholdOf(config, model)
+  const { charsPerToken, minContextWindow, mode, threshold } = { ...defaults, ...config }
+  if (!toolCalling || mode === "never" || totalChars === 0) return false
+  return mode === "always" ||
+    (contextWindow >= minContextWindow && totalChars >= threshold * contextWindow * charsPerToken)
 }
 
-/**
- * The characters of a definition as a model would get it.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const sizeOf: (tool: Definition) => number = internal.sizeOf
+const sizes = new WeakMap<Definition, number>()
+
+/** The characters of a definition as JSON, measured once. */
+export const sizeOf = (tool: Definition): number => {
+  const { description, inputSchema, name } = tool
+  const size = sizes.get(tool) ?? JSON.stringify({ name, description, inputSchema }).length
+  sizes.set(tool, size)
+  return size
+}
+
+/** The beginning of a text with a note of how much is cut off; it never ends within a surrogate pair. */
+const cut = (text: string, limit: number): string => {
+  if (text.length <= limit) return text
+  const note = (cut: number) => `… (${cut} more characters)`
+  const kept = text.slice(0, Math.max(0, limit - note(text.length).length)).replace(/[\ud800-\udbff]$/, "")
+  return kept === "" ? "" : `${kept}${note(text.length - kept.length)}`
+}
+
+/** Keywords that only inform people; a schema without room for descriptions loses them too. */
+const remarks: ReadonlySet<string> = new Set(["$comment", "examples", "title"])
+
+/** A schema whose descriptions have at most `limit` characters; what it accepts stays the same. */
+const withShortDescriptions = (schema: Json, limit: number): Json => {
+  if (!isObject(schema)) return schema
+  const below = (value: Json): Json => withShortDescriptions(value, limit)
+  const eachOf = (value: Json): Json =>
+    Object.fromEntries(entriesOf(value).map(([name, schema]) => [name, below(schema)]))
+  return Object.fromEntries(
+    entriesOf(schema).flatMap(([keyword, value]): ReadonlyArray<readonly [string, Json]> => {
+      if (limit === 0 && remarks.has(keyword)) return []
+      if (keyword === "description" && typeof value === "string") {
+        const description = cut(value, limit)
+        return description === "" ? [] : [[keyword, description]]
+      }
+      const holds = keywords.get(keyword)
+      if (holds === undefined || holds === "data") return [[keyword, value]]
+      if (Array.isArray(value)) return [[keyword, value.map(below)]]
+      return [[keyword, holds === "map" ? eachOf(value) : below(value)]]
+    })
+  )
+}
+
+/** The least that is left of a description before those in the schema are shortened. */
+const leastDescription = 120
+const limits = [400, 160, 60, 0]
 
 /**
- * The definition in at most so many characters: its description is shortened first, then those in its schema, each with
- * a note of how much was left out. What may be sent stays the same, so there is a least that a definition takes.
- *
- * @since 0.1.0
- * @category combinators
+ * The definition in at most `chars` characters: its description is shortened first, then those in its schema. What it
+ * accepts stays the same, so a definition can be too large for any budget.
  */
-export const withinBudget: <A extends Definition>(tool: A, chars: number) => A = internal.withinBudget
+export const withinBudget = <A extends Definition>(tool: A, chars: number): A => {
+  const excess = sizeOf(tool) - chars
+  const { description } = tool
+  if (excess <= 0) return tool
+  let shorter: A = description === undefined
+    ? tool
+    // what is cut off has at least as many characters in JSON
+    : { ...tool, description: cut(description, Math.max(leastDescription, description.length - excess)) }
+  for (const limit of limits) {
+    if (sizeOf(shorter) <= chars) return shorter
+    const inputSchema = withShortDescriptions(tool.inputSchema, limit)
+    if (isObject(inputSchema)) shorter = { ...shorter, inputSchema }
+  }
+  const left = sizeOf(shorter) - chars
+  if (left <= 0 || shorter.description === undefined) return shorter
+  return { ...shorter, description: cut(shorter.description, shorter.description.length - left) || undefined }
+}
 
-/**
- * Definitions that keep both budgets: where all together are too much, the largest are shortened.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The limit for each of several sizes that keeps their sum within `total`: small ones leave their rest to the others. */
+const evenLimit = (sizes: ReadonlyArray<number>, total: number): number => {
+  let left = total
+  let count = sizes.length
+  for (const size of sizes.toSorted((a, b) => a - b)) {
+    if (size * count >= left) return Math.floor(left / count)
+    left -= size
+    count -= 1
+  }
+  return Infinity
+}
+
+/** Definitions within both budgets: where all together are too large, the largest are shortened. */
 export const withinBudgets = <A extends Definition>(
   tools: ReadonlyArray<A>,
   config?: Partial<Pick<Options, "perToolChars" | "totalChars">>
 ): ReadonlyArray<A> => {
   const { perToolChars, totalChars } = { ...defaults, ...config }
   const fitting = tools.map((tool) => withinBudget(tool, perToolChars))
-  const most = internal.share(fitting.map(sizeOf), totalChars)
-  // of what is there, and not of what was shortened before: its notes tell how much is left out
-  return most < perToolChars ? tools.map((tool) => withinBudget(tool, most)) : fitting
+  const limit = evenLimit(fitting.map(sizeOf), totalChars)
+  // of the whole definitions, so that the notes tell how much is cut off in all
+  return limit < perToolChars ? tools.map((tool) => withinBudget(tool, limit)) : fitting
 }
 
-/**
- * The search itself, as a tool for a model. No tool of a server can have its name.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The search as a tool for a model. Its name cannot be the name of a server's tool. */
 export const definition: Definition = {
   name: "mcp_search",
   description:
@@ -154,12 +163,7 @@ export const definition: Definition = {
   }
 }
 
-/**
- * What a model asks the search for.
- *
- * @since 0.1.0
- * @category models
- */
+/** The arguments of the search. */
 export interface Query {
   readonly query: string
   readonly limit?: number | undefined
@@ -172,20 +176,10 @@ const decode = Schema.decodeUnknownOption(Schema.Struct({
   server: Schema.optional(Schema.NullOr(Schema.String))
 }))
 
-const least = 1
-const most = 20
-
-/**
- * Reads the arguments of a call of the search, with some patience for what models write.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Reads the arguments of a call of the search, leniently because models write numbers as text and `null` for nothing. */
 export const decodeQuery = (input: unknown): Option.Option<Query> =>
   Option.map(decode(input), ({ limit, query, server }) => ({
     query,
-    limit: typeof limit !== "number" || Number.isNaN(limit)
-      ? undefined
-      : Math.max(least, Math.min(most, Math.floor(limit))),
+    limit: typeof limit !== "number" || Number.isNaN(limit) ? undefined : Math.max(1, Math.min(20, Math.floor(limit))),
     server: server === null || server === "" ? undefined : server
   }))

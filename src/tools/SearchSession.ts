@@ -1,73 +1,46 @@
-/**
- * What each conversation with a model has found among the tools, and so what it is offered.
- *
- * @since 0.1.0
- */
+/** What each conversation with a model has found among the tools, and therefore is offered. */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { excerpt } from "../text/UntrustedText.ts"
 import * as AutoSearch from "./AutoSearch.ts"
-import * as internal from "./internal/searchSessions.ts"
+import { inTurns } from "./inTurns.ts"
+import type * as Tool from "./Tool.ts"
 import type * as ToolIndex from "./ToolIndex.ts"
-import type * as ToolSearch from "./ToolSearch.ts"
+import * as ToolSearch from "./ToolSearch.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends AutoSearch.Options {
-  /** How many tools a search finds where the model does not say how many. */
+  /** How many tools a search finds if the model does not say. */
   readonly limit: number
-  /** How many tools are active in one session; those found longest ago are no longer offered then. */
+  /** How many found tools a session offers; those found longest ago are dropped. */
   readonly maxActivated: number
   /** How many sessions are remembered; those not used for longest begin anew. */
   readonly maxSessions: number
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { ...AutoSearch.defaults, limit: 5, maxActivated: 64, maxSessions: 1_000 }
 
-/**
- * A definition to offer. Without an entry it is the search itself.
- *
- * @since 0.1.0
- * @category models
- */
+/** A definition to offer. Without an entry it is the search itself. */
 export interface Offered extends AutoSearch.Definition {
   readonly entry: ToolIndex.Entry | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Offer {
-  /** Whether there is more to be found than is offered. */
+  /** Whether the search is offered in place of all tools. */
   readonly searching: boolean
   readonly definitions: ReadonlyArray<Offered>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Found {
   readonly hits: ReadonlyArray<ToolSearch.Hit>
   /** The names that can be called from now on. */
   readonly activated: ReadonlyArray<string>
-  /** All that as a text for the model. What servers wrote in it is escaped, and still only what servers wrote. */
+  /** The result as text for the model. What servers wrote in it is escaped, and still untrusted. */
   readonly text: string
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface SearchSession {
-  /** What to offer now: all tools, or the search and what it has found. Asked anew for every turn of the model. */
+  /** What to offer in this turn of the model: all tools, or the search and what it has found. */
   readonly offer: Effect.Effect<Offer>
   /** Finds tools and makes them part of what is offered. */
   readonly search: (query: AutoSearch.Query) => Effect.Effect<Found>
@@ -75,43 +48,107 @@ export interface SearchSession {
   readonly activated: () => ReadonlyArray<string>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface SessionOptions {
   readonly model: AutoSearch.Model
-  /** All tools that there are; asked each time, so that what has changed is found. */
+  /** All tools; run each time, so that changes are found. */
   readonly tools: Effect.Effect<ReadonlyArray<ToolIndex.Entry>>
   /** Whether this session may know of a tool. */
   readonly accepts?: ((entry: ToolIndex.Entry) => boolean) | undefined
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class SearchSessions extends Context.Tag("effect-mcp-runtime/tools/SearchSession/SearchSessions")<
   SearchSessions,
   {
-    /** The session of this id: what it has found before is still active. */
+    /** The session with this id: what it has found before is still offered. */
     readonly session: (id: string, options: SessionOptions) => SearchSession
     /** Forgets a session. */
     readonly end: (id: string) => void
   }
 >() {}
 
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (
-  options?: Partial<Options>
-): Effect.Effect<SearchSessions["Type"], never, ToolSearch.ToolSearch> => internal.make({ ...defaults, ...options })
+/** Drops the oldest keys. */
+const shrink = (keys: Map<unknown, unknown> | Set<unknown>, most: number): void => {
+  for (const key of keys.keys()) {
+    if (keys.size <= most) return
+    keys.delete(key)
+  }
+}
 
-/**
- * @since 0.1.0
- * @category layers
- */
+const lineLength = 160
+
+const lineOf = ({ description, name }: ToolSearch.Hit): string => {
+  const first = description?.trimStart().split(/[\r\n]/, 1)[0] ?? ""
+  return first === "" ? `- ${name}` : `- ${name}: ${excerpt(first, lineLength)}`
+}
+
+const textOf = (hits: ReadonlyArray<ToolSearch.Hit>): string =>
+  hits.length === 0
+    ? "No tool was found. Say it in other words, or leave words out."
+    : `These tools can be called from now on, the best first:\n${hits.map(lineOf).join("\n")}`
+
+export const make = (
+  config?: Partial<Options>
+): Effect.Effect<SearchSessions["Type"], never, ToolSearch.ToolSearch> =>
+  Effect.map(ToolSearch.ToolSearch, (index) => {
+    const options = { ...defaults, ...config }
+    const sessions = new Map<string, Set<string>>()
+    // entries are made anew with every change of any tool, and tools are not
+    const definitions = new WeakMap<Tool.Tool, AutoSearch.Definition>()
+
+    const activatedOf = (id: string): Set<string> => {
+      const activated = sessions.get(id) ?? new Set()
+      sessions.delete(id)
+      sessions.set(id, activated)
+      shrink(sessions, options.maxSessions)
+      return activated
+    }
+
+    /** The definition of a tool, made and measured once and not in every turn of a model. */
+    const definitionOf = ({ name, tool }: ToolIndex.Entry): AutoSearch.Definition => {
+      const known = definitions.get(tool)
+      if (known?.name === name) return known
+      const { description = tool.title, inputSchema } = tool
+      const definition = { name, description, inputSchema }
+      definitions.set(tool, definition)
+      return definition
+    }
+
+    return {
+      session: (id, { accepts, model, tools }) => ({
+        offer: Effect.gen(function*() {
+          const all = yield* tools
+          const entries = accepts === undefined ? all : all.filter(accepts)
+          const sizes = yield* inTurns(entries, (entry) => AutoSearch.sizeOf(definitionOf(entry)))
+          const total = sizes.reduce((total, size) => total + size, 0)
+          const searching = AutoSearch.shouldUseAutoSearch(options, model, total)
+          const activated = activatedOf(id)
+          const shown = searching ? entries.filter(({ name }) => activated.has(name)) : entries
+          const offered: Array<Offered> = AutoSearch.withinBudgets(shown.map(definitionOf), options)
+            .map(({ description, inputSchema, name }, at) => ({ name, description, inputSchema, entry: shown[at] }))
+          if (searching) offered.unshift({ ...AutoSearch.definition, entry: undefined })
+          return { searching, definitions: offered }
+        }),
+        search: ({ limit, query, server }) =>
+          Effect.gen(function*() {
+            yield* index.index(yield* tools)
+            const hits = yield* index.search(query, { limit: limit ?? options.limit, server, accepts })
+            const activated = activatedOf(id)
+            // the best is the last to be dropped
+            for (const { name } of hits.toReversed()) {
+              activated.delete(name)
+              activated.add(name)
+            }
+            shrink(activated, options.maxActivated)
+            const active = hits.filter(({ name }) => activated.has(name))
+            return { hits: active, activated: active.map(({ name }) => name), text: textOf(active) }
+          }),
+        activated: () => Array.from(sessions.get(id) ?? [])
+      }),
+      end: (id) => {
+        sessions.delete(id)
+      }
+    }
+  })
+
 export const layer = (options?: Partial<Options>): Layer.Layer<SearchSessions, never, ToolSearch.ToolSearch> =>
   Layer.effect(SearchSessions, make(options))

@@ -1,49 +1,33 @@
-/**
- * Finds the tools for a task by what a person or a model says of it: words in any form, half a word, a slip of the hand.
- *
- * @since 0.1.0
- */
+/** Finds the tools for a task by what a person or a model says of it: other forms of words, half a word, typos, synonyms. */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as internal from "./internal/searchIndex.ts"
+import type MiniSearch from "minisearch"
+import { text } from "../json/describe.ts"
+import { isObject, type Json, type JsonObject } from "../json/Json.ts"
+import { entriesOf } from "../json/schema.ts"
+import { inTurns } from "./inTurns.ts"
+import { stem, termsIn, wantedBy, words } from "./searchWords.ts"
 import type * as ToolIndex from "./ToolIndex.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** How many tools are found where nobody says how many. */
+  /** How many tools are found if the query has no limit. */
   readonly limit: number
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { limit: 8 }
 
-/**
- * A tool that was found. Its description is its server's word, as it came.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool that was found. Its description is untrusted text of its server. */
 export interface Hit {
   readonly server: string
   readonly tool: string
-  /** What a model calls it by. */
+  /** The name for models. */
   readonly name: string
   /** Higher is better, within one answer only. */
   readonly score: number
   readonly description: string | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface SearchOptions {
   /** At most 100. */
   readonly limit?: number | undefined
@@ -53,29 +37,188 @@ export interface SearchOptions {
   readonly accepts?: ((entry: ToolIndex.Entry) => boolean) | undefined
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class ToolSearch extends Context.Tag("effect-mcp-runtime/tools/ToolSearch")<ToolSearch, {
   /**
-   * From now on these are the tools that are found, and no others. Only what has changed is looked at, a little in each
-   * turn of the event loop; meanwhile what is done already is found.
+   * Makes these the tools that are found, and no others. Only changed tools are read, a few in each turn of the event
+   * loop; a search meanwhile finds those that are done.
    */
   readonly index: (tools: ReadonlyArray<ToolIndex.Entry>) => Effect.Effect<void>
-  /** Best first. Takes a few milliseconds, whatever is asked. */
+  /** The tools that fit, best first; those of a server that the query names come before others. */
   readonly search: (query: string, options?: SearchOptions) => Effect.Effect<ReadonlyArray<Hit>>
 }>() {}
 
-/**
- * @since 0.1.0
- * @category constructors
- */
-export const make = (options?: Partial<Options>): Effect.Effect<ToolSearch["Type"]> =>
-  internal.make({ ...defaults, ...options })
+/** What is read of a tool at most, because all of it is untrusted: the rest is not indexed. */
+const nameLength = 128
+const summaryLength = 400
+const descriptionLength = 1_200
+const mostParameters = 80
+const parameterLength = 200
+const parameterDepth = 4
+const mostTerms = 40
+
+const queryLength = 400
+const mostQueryWords = 20
+/** How many unknown words of a query are completed or corrected. */
+const mostUnknown = 6
+const mostHits = 100
+
+/** A tool as terms. */
+interface Document {
+  readonly id: string
+  readonly name: string
+  readonly server: string
+  readonly title: string
+  readonly summary: string
+  readonly rest: string
+}
+
+/** Where a term counts for how much. The summary is the beginning of the description. */
+const boost = { name: 2.5, title: 2, summary: 1.5, server: 1, rest: 1 }
+
+const correctedWeight = 0.4
+const completedWeight = 0.4
+const namedServerBoost = 5
+
+/** The names of parameters and their descriptions, also of those in objects and lists. */
+const parametersOf = (schema: JsonObject): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const visit = (node: Json | undefined, depth: number): void => {
+    if (!isObject(node) || depth === parameterDepth) return
+    for (const [name, schema] of entriesOf(node["properties"] as Json)) {
+      if (found.length >= mostParameters) return
+      found.push(name.slice(0, nameLength), (text(schema, "description") ?? "").slice(0, parameterLength))
+      visit(schema, depth + 1)
+    }
+    visit(node["items"] as Json, depth + 1)
+  }
+  visit(schema, 0)
+  return found
+}
+
+const idOf = ({ server, tool }: ToolIndex.Entry): string => JSON.stringify([server, tool.name])
+
+const documentOf = (entry: ToolIndex.Entry): Document => {
+  const { server, tool } = entry
+  const description = (tool.description ?? "").slice(0, descriptionLength)
+  const namesIn = (text: string) => termsIn(text.slice(0, nameLength), false, mostTerms)
+  const proseIn = (text: string) => termsIn(text, true, mostTerms)
+  return {
+    id: idOf(entry),
+    name: namesIn(tool.name),
+    server: namesIn(server),
+    title: namesIn(tool.title ?? tool.annotations.title ?? ""),
+    summary: proseIn(description.slice(0, summaryLength)),
+    rest: proseIn([description.slice(summaryLength), ...parametersOf(tool.inputSchema)].join("\n").slice(0, 800))
+  }
+}
+
+interface Item {
+  readonly entry: ToolIndex.Entry
+  readonly document: Document
+}
+
+interface Ranked {
+  readonly entry: ToolIndex.Entry
+  readonly score: number
+}
+
+type Index = MiniSearch<Document>
+
+/** The library is loaded when there are tools to be indexed, so that a start does not pay for it. */
+const empty: Effect.Effect<Index> = Effect.map(
+  Effect.promise(() => import("minisearch")),
+  ({ default: MiniSearch }) =>
+    new MiniSearch<Document>({
+      fields: Object.keys(boost),
+      tokenize: (terms) => terms === "" ? [] : terms.split(" "),
+      processTerm: (term) => term,
+      searchOptions: { boost, bm25: { k: 1, b: 0.7, d: 0.5 } }
+    })
+)
 
 /**
- * @since 0.1.0
- * @category layers
+ * The tools that answer a query, best first. A word that no tool has is completed and corrected, and the last word is
+ * completed in any case.
  */
+const find = (index: Index, items: ReadonlyMap<string, Item>, query: string): ReadonlyArray<Ranked> => {
+  const queryWords = words(query.slice(0, queryLength)).slice(0, mostQueryWords)
+  const wanted = wantedBy(queryWords)
+  const terms = Array.from(wanted.keys()).join(" ")
+  const wordOf = (term: string): number => wanted.get(term)?.word ?? 0
+  const isWritten = (term: string): boolean => (wanted.get(term)?.kind ?? "synonym") !== "synonym"
+  const boostTerm = (term: string): number => wanted.get(term)?.weight ?? 0
+
+  const exact = new Set(index.search(terms, { boostTerm }).flatMap(({ queryTerms }) => queryTerms))
+  const known = new Set(Array.from(exact).filter(isWritten).map(wordOf))
+  const unknown = new Set(
+    Array.from(wanted.keys()).filter((term) => wanted.get(term)?.kind === "word" && !known.has(wordOf(term))).slice(
+      0,
+      mostUnknown
+    )
+  )
+  const last = stem(queryWords.at(-1) ?? "")
+  const results = index.search(terms, {
+    boostTerm,
+    fuzzy: (term) => unknown.has(term) && term.length > 3 && (term.length < 5 ? 1 : 2),
+    prefix: (term) => term.length > 2 && (term === last || (unknown.has(term) && term.length > 4)),
+    weights: { fuzzy: correctedWeight, prefix: completedWeight }
+  })
+  return results.flatMap(({ id, queryTerms, score }) => {
+    const item = items.get(id)
+    if (item === undefined) return []
+    const met = new Set(queryTerms.map(wordOf)).size
+    const isServerNamed = met > 1 && item.document.server.split(" ").every(isWritten)
+    // the library multiplies by the number of terms, of which one word of the query can have several
+    const share = met / queryWords.length / queryTerms.length
+    return [{ entry: item.entry, score: score * share * (isServerNamed ? namedServerBoost : 1) }]
+  }).toSorted((a, b) => b.score - a.score || (a.entry.name < b.entry.name ? -1 : 1))
+}
+
+export const make = (options?: Partial<Options>): Effect.Effect<ToolSearch["Type"]> =>
+  Effect.map(Effect.makeSemaphore(1), (semaphore) => {
+    const { limit: usualLimit } = { ...defaults, ...options }
+    const items = new Map<string, Item>()
+    let index: Index | undefined
+
+    const remove = (index: Index, { document }: Item): void => {
+      index.remove(document)
+      items.delete(document.id)
+    }
+
+    const put = (index: Index, entry: ToolIndex.Entry): void => {
+      const known = items.get(idOf(entry))
+      if (known?.entry.tool === entry.tool) return void items.set(known.document.id, { ...known, entry })
+      if (known !== undefined) remove(index, known)
+      const document = documentOf(entry)
+      index.add(document)
+      items.set(document.id, { entry, document })
+    }
+
+    return {
+      index: (tools) =>
+        semaphore.withPermits(1)(Effect.gen(function*() {
+          const current = index ??= yield* empty
+          const wanted = new Set(tools.map(idOf))
+          const gone = Array.from(items.values()).filter(({ document }) => !wanted.has(document.id))
+          yield* inTurns(gone, (item) => remove(current, item))
+          yield* inTurns(tools, (entry) => put(current, entry))
+        })),
+      search: (query, { accepts, limit = usualLimit, server } = {}) =>
+        Effect.sync(() => {
+          if (index === undefined) return []
+          const most = Number.isFinite(limit) ? Math.max(1, Math.min(mostHits, Math.floor(limit))) : usualLimit
+          return find(index, items, query)
+            .filter(({ entry }) => (server === undefined || entry.server === server) && accepts?.(entry) !== false)
+            .slice(0, most)
+            .map(({ entry: { name, server, tool }, score }) => ({
+              server,
+              tool: tool.name,
+              name,
+              score,
+              description: tool.description
+            }))
+        })
+    }
+  })
+
 export const layer = (options?: Partial<Options>): Layer.Layer<ToolSearch> => Layer.effect(ToolSearch, make(options))

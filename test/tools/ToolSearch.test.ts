@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Fiber, Option } from "effect"
-import { stem } from "../../src/tools/internal/searchStem.ts"
 import type * as ToolIndex from "../../src/tools/ToolIndex.ts"
 import * as ToolSearch from "../../src/tools/ToolSearch.ts"
-import { entry, type Labelled, queries, tools, unseen } from "../fixtures/search/index.ts"
+import { entry, type Labelled, queries, tools, unseen, varied } from "../fixtures/search/index.ts"
 import * as Texts from "../support/texts.ts"
 
 const over = (entries: ReadonlyArray<ToolIndex.Entry>, options?: Partial<ToolSearch.Options>) =>
@@ -24,6 +23,10 @@ const few = [
   entry("files", "read_file", "The contents of a file")
 ]
 
+/** Whether a query that names one server names another one too. */
+const isNamed = (query: string, server = "") =>
+  server.split("-").every((word) => query.toLowerCase().split(" ").includes(word))
+
 /** The queries for which none of the tools is among the first five. */
 const missed = (labelled: ReadonlyArray<Labelled>) =>
   Effect.flatMap(
@@ -37,26 +40,37 @@ const missed = (labelled: ReadonlyArray<Labelled>) =>
 describe("ToolSearch over the tools of published servers", () => {
   const known = new Set(tools.map(({ server, tool }) => `${server}/${tool.name}`))
 
-  it("is tried with tools that there are", () => {
+  it("is tried with labelled queries for tools that exist", () => {
     assert.isAbove(known.size, 380)
-    assert.strictEqual(queries.length, 100)
-    assert.strictEqual(unseen.length, 30)
-    for (const [query, ...wanted] of [...queries, ...unseen]) {
+    assert.deepStrictEqual([queries, unseen, varied].map(({ length }) => length), [100, 30, 60])
+    for (const [query, ...wanted] of [...queries, ...unseen, ...varied]) {
       assert.isAbove(wanted.length, 0)
       for (const tool of wanted) assert.isTrue(known.has(tool), `${tool} of "${query}"`)
     }
   })
 
-  it.effect("finds the right tool among the first five for nine of ten queries", () =>
-    Effect.gen(function*() {
-      const misses = yield* missed(queries)
-      assert.isAtMost(misses.length, 10, misses.map(([query]) => query).join("\n"))
-    }))
+  // the hand-made engine of 0.1 missed 7 of `queries`, 1 of `unseen` and 11 of `varied`
+  for (
+    const [name, labelled, most] of [["queries", queries, 7], ["unseen", unseen, 1], ["varied", varied, 11]] as const
+  ) {
+    it.effect(`has the right tool among the first five for the labelled queries of "${name}"`, () =>
+      Effect.gen(function*() {
+        const misses = yield* missed(labelled)
+        assert.isAtMost(misses.length, most, misses.map(([query]) => query).join("\n"))
+      }))
+  }
 
-  it.effect("finds it for queries that it was not made with, too", () =>
+  it.effect("has a tool of a server first that the query names", () =>
     Effect.gen(function*() {
-      const misses = yield* missed(unseen)
-      assert.isAtMost(misses.length, 3, misses.map(([query]) => query).join("\n"))
+      const search = yield* over(tools)
+      const asked = [...queries, ...unseen, ...varied].flatMap(([query, tool]) => {
+        const server = tool!.split("/")[0]!
+        return [`${server} ${query}`, `${query} in ${server}`].map((query) => ({ query, server }))
+      })
+      const misses = yield* Effect.filter(asked, ({ query, server }) =>
+        Effect.map(search.search(query), ([best]) =>
+          best?.server !== server && !isNamed(query, best?.server)))
+      assert.deepStrictEqual(misses, [])
     }))
 
   it.effect("finds every tool first by its own words, or beside one of the same words", () =>
@@ -102,6 +116,28 @@ describe("ToolSearch", () => {
           ["deleting events", "calendar/delete_event"]
         ] as const
       ) assert.strictEqual((yield* found(search, query))[0], wanted, query)
+    }))
+
+  it.effect("finds a word in its other forms, and not in words that only look like it", () =>
+    Effect.gen(function*() {
+      const forms = [
+        "branch branches",
+        "repository repositories",
+        "create creates created creating creator creation",
+        "run running runs",
+        "document documents documented",
+        "deploy deployment deploying",
+        "relation relations relationship relationships"
+      ].map((row) => row.split(" "))
+      const search = yield* over(forms.map((row, at) => entry("a", `t${at}`, row[0])))
+      for (const [at, row] of forms.entries()) {
+        for (const form of row) assert.strictEqual((yield* found(search, form))[0], `a/t${at}`, form)
+      }
+      const others = [["string", "strong"], ["status", "state"], ["class", "clas"], ["this", "thin"], ["bus", "bed"]]
+      for (const [word, other] of others) {
+        const both = yield* over([entry("a", "one", word), entry("a", "two", other)])
+        assert.strictEqual((yield* found(both, other!))[0], "a/two", other)
+      }
     }))
 
   it.effect("finds in scripts without spaces and whatever the accents", () =>
@@ -307,28 +343,6 @@ describe("ToolSearch among hostile servers", () => {
         for (const hit of hits) assert.include(known, hit)
       }
     }))
-})
-
-describe("stem", () => {
-  it("brings forms of a word together, and leaves other words apart", () => {
-    for (
-      const forms of [
-        "branch branches",
-        "repository repositories",
-        "create creates created creating creator creation",
-        "run running runs",
-        "document documents documented",
-        "deploy deployment deploying",
-        "relation relations relationship relationships"
-      ]
-    ) assert.strictEqual(new Set(forms.split(" ").map(stem)).size, 1, forms)
-    for (
-      const others of ["string strong", "status state", "speed spec", "need new", "class clas", "this thin", "bus bed"]
-    ) {
-      assert.strictEqual(new Set(others.split(" ").map(stem)).size, 2, others)
-    }
-    assert.strictEqual(stem("画像"), "画像")
-  })
 })
 
 describe("ToolSearch as a layer", () => {

@@ -1,0 +1,25 @@
+/** Long synchronous work in parts, between which I/O and other fibers have their turn. */
+import * as Effect from "effect/Effect"
+
+// a yield gives way to fibers only, and not to I/O
+const turn = Effect.async<void>((resume) => {
+  const handle = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(handle))
+})
+
+const batch = 20
+
+/** Applies `f` to each item, 20 of them in one turn of the event loop. */
+export const inTurns = <A, B>(items: ReadonlyArray<A>, f: (item: A) => B): Effect.Effect<Array<B>> =>
+  Effect.suspend(() => {
+    const results: Array<B> = []
+    const next = Effect.sync(() => {
+      for (const item of items.slice(results.length, results.length + batch)) results.push(f(item))
+    })
+    const rest = Effect.whileLoop({
+      while: () => results.length < items.length,
+      body: () => Effect.zipRight(turn, next),
+      step: () => {}
+    })
+    return Effect.as(Effect.zipRight(next, rest), results)
+  })

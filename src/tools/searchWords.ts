@@ -1,0 +1,143 @@
+/** Texts as the terms by which a query finds a tool: lower case, without accents, stemmed. */
+import { abbreviations, fillers, synonyms } from "./searchSynonyms.ts"
+
+/** The rest of a longer run of letters is not read: it is data and not a word. */
+const longestRun = 40
+
+const runs = /[\p{L}\p{M}\p{N}]+/gu
+const accents = /[\u0300-\u036f]/g
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+const parts = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+/g
+
+const plain = (text: string): string => text.normalize("NFKD").replace(accents, "")
+
+const isFiller: ReadonlySet<string> = new Set(fillers.split(/\s+/))
+
+const synonymWeight = 0.4
+
+/** The words of a run: a name in camel case is its parts too, and a script without spaces is read in pairs. */
+const wordsOfRun = (run: string, isProse: boolean): ReadonlyArray<string> => {
+  const whole = run.toLowerCase()
+  if (isFiller.has(whole)) return []
+  if (unspaced.test(run)) {
+    const points = Array.from(whole.normalize("NFC"))
+    return points.length < 3 ? [points.join("")] : points.slice(1).map((point, at) => points[at]! + point)
+  }
+  const found = run.match(parts) ?? []
+  // in prose a name with capitals is a brand: `GitHub`, `PostgreSQL`
+  if (found.length < 2 || (isProse && /^[A-Z]/.test(run))) return [whole]
+  return [whole, ...found.filter((part) => part.length > 1 && !/^\d/.test(part)).map((part) => part.toLowerCase())]
+}
+
+/** The words of a text that say something. */
+export const words = (text: string): ReadonlyArray<string> =>
+  (plain(text).match(runs) ?? []).flatMap((run) => wordsOfRun(run.slice(0, longestRun), true))
+
+/** Endings of English words: how much of them is cut off, and how much must be left. */
+const endings: ReadonlyArray<readonly [ending: string, cut: number, least: number]> = [
+  ["ing", 3, 3],
+  ["ed", 2, 3],
+  ["tion", 3, 3],
+  ["sion", 3, 3],
+  ["er", 2, 4],
+  ["or", 2, 4],
+  ["ly", 2, 4],
+  ["ship", 4, 5],
+  ["ment", 4, 6]
+]
+
+const singular = (word: string): string => {
+  if (!word.endsWith("s") || /(ss|us|is)$/.test(word)) return word
+  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`
+  return word.slice(0, /(ss|sh|ch|x|z)es$/.test(word) ? -2 : -1)
+}
+
+/** What forms of an English word have in common: `creat` for `creates`, `creating`, `creator` and `creation`. */
+export const stem = (word: string): string => {
+  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
+  let base = singular(word)
+  for (const [ending, cut, least] of endings) {
+    const rest = base.slice(0, -cut)
+    if (!base.endsWith(ending) || rest.length < least || base.endsWith("eed") || !/[aeiouy]/.test(rest)) continue
+    // `running` is of `run`, and `telling` of `tell`
+    base = /([^aeioulsz])\1$/.test(rest) ? rest.slice(0, -1) : rest
+    break
+  }
+  return base.length > 3 && base.endsWith("e") ? base.slice(0, -1) : base
+}
+
+const rowsOf = (rows: string): ReadonlyArray<ReadonlyArray<string>> =>
+  rows.split(";").map((row) => row.trim().split(/\s+/).map(stem))
+
+const standsFor = new Map(rowsOf(abbreviations).map(([term, ...terms]) => [term!, terms]))
+
+const meanings: ReadonlyMap<string, ReadonlySet<string>> = (() => {
+  const found = new Map<string, Set<string>>()
+  for (const row of rowsOf(synonyms)) {
+    for (const term of row) found.set(term, new Set([...found.get(term) ?? [], ...row]))
+  }
+  return found
+})()
+
+/** The terms of a word: its stem, what it stands for, and what it denies (`track` for `untracked`). */
+const termsOf = (word: string): ReadonlyArray<string> => {
+  const term = stem(word)
+  const denied = word.length > 6 && word.startsWith("un") ? [stem(word.slice(2))] : []
+  return [term, ...standsFor.get(term) ?? [], ...denied]
+}
+
+/** The terms of runs that were met lately, because tools repeat their words. */
+const lately = { names: new Map<string, ReadonlyArray<string>>(), prose: new Map<string, ReadonlyArray<string>>() }
+const mostLately = 10_000
+
+const termsOfRun = (run: string, isProse: boolean): ReadonlyArray<string> => {
+  const remembered = isProse ? lately.prose : lately.names
+  const known = remembered.get(run)
+  if (known !== undefined) return known
+  if (remembered.size === mostLately) remembered.clear()
+  const terms = wordsOfRun(run.slice(0, longestRun), isProse).flatMap(termsOf)
+  remembered.set(run, terms)
+  return terms
+}
+
+/**
+ * The terms of a text in the order in which they occur, each once and about `most` of them, with blanks between them.
+ * Those of a name are also its neighbouring words run together: `readfile` for `read_file`.
+ */
+export const termsIn = (text: string, isProse: boolean, most: number): string => {
+  const found = new Set<string>()
+  let before = ""
+  for (const run of plain(text).match(runs) ?? []) {
+    if (found.size >= most) break
+    for (const term of termsOfRun(run, isProse)) found.add(term)
+    if (!isProse && before !== "") found.add(stem((before + run).slice(0, longestRun).toLowerCase()))
+    before = run
+  }
+  return Array.from(found).join(" ")
+}
+
+/** A term that a query looks for. */
+export interface Wanted {
+  readonly weight: number
+  /** Which word of the query it stands for. */
+  readonly word: number
+  readonly kind: "word" | "joined" | "synonym"
+}
+
+/** The terms that the words of a query look for. */
+export const wantedBy = (queryWords: ReadonlyArray<string>): ReadonlyMap<string, Wanted> => {
+  const wanted = new Map<string, Wanted>()
+  const want = (terms: Iterable<string>, weight: number, word: number, kind: Wanted["kind"]): void => {
+    for (const term of terms) {
+      if ((wanted.get(term)?.weight ?? 0) < weight) wanted.set(term, { weight, word, kind })
+    }
+  }
+  for (const [at, word] of queryWords.entries()) {
+    const next = queryWords[at + 1]
+    want(termsOf(word), 1, at, "word")
+    // `screen shot` for `screenshot`
+    if (next !== undefined) want([stem(word + next)], 1, at, "joined")
+    want(meanings.get(stem(word)) ?? [], synonymWeight, at, "synonym")
+  }
+  return wanted
+}
