@@ -75,9 +75,8 @@ const cut = (text: string, limit: number): string => {
 const remarks: ReadonlySet<string> = new Set(["$comment", "examples", "title"])
 
 /** A schema whose descriptions have at most `limit` characters; what it accepts stays the same. */
-const withShortDescriptions = (schema: Json, limit: number): Json => {
-  if (!isObject(schema)) return schema
-  const below = (value: Json): Json => withShortDescriptions(value, limit)
+const withShortDescriptions = (schema: JsonObject, limit: number): JsonObject => {
+  const below = (value: Json): Json => isObject(value) ? withShortDescriptions(value, limit) : value
   const eachOf = (value: Json): Json =>
     Object.fromEntries(entriesOf(value).map(([name, schema]) => [name, below(schema)]))
   return Object.fromEntries(
@@ -97,7 +96,9 @@ const withShortDescriptions = (schema: Json, limit: number): Json => {
 
 /** The least that is left of a description before those in the schema are shortened. */
 const leastDescription = 120
-const limits = [400, 160, 60, 0]
+
+/** How long the descriptions in a schema may be, in one attempt after the other. */
+const limits = [Infinity, 400, 160, 60, 0]
 
 /**
  * The definition in at most `chars` characters: its description is shortened first, then those in its schema. What it
@@ -105,20 +106,18 @@ const limits = [400, 160, 60, 0]
  */
 export const withinBudget = <A extends Definition>(tool: A, chars: number): A => {
   const excess = sizeOf(tool) - chars
-  const { description } = tool
   if (excess <= 0) return tool
-  let shorter: A = description === undefined
-    ? tool
-    // what is cut off has at least as many characters in JSON
-    : { ...tool, description: cut(description, Math.max(leastDescription, description.length - excess)) }
+  // what is cut off has at least as many characters in JSON
+  const shortened = (text: string | undefined, excess: number, least: number): string | undefined =>
+    text === undefined ? undefined : cut(text, Math.max(least, text.length - excess)) || undefined
+  const description = shortened(tool.description, excess, leastDescription)
+  let shorter = tool
   for (const limit of limits) {
+    const inputSchema = limit === Infinity ? tool.inputSchema : withShortDescriptions(tool.inputSchema, limit)
+    shorter = { ...tool, description, inputSchema }
     if (sizeOf(shorter) <= chars) return shorter
-    const inputSchema = withShortDescriptions(tool.inputSchema, limit)
-    if (isObject(inputSchema)) shorter = { ...shorter, inputSchema }
   }
-  const left = sizeOf(shorter) - chars
-  if (left <= 0 || shorter.description === undefined) return shorter
-  return { ...shorter, description: cut(shorter.description, shorter.description.length - left) || undefined }
+  return { ...shorter, description: shortened(description, sizeOf(shorter) - chars, 0) }
 }
 
 /** The limit for each of several sizes that keeps their sum within `total`: small ones leave their rest to the others. */
