@@ -101,6 +101,7 @@ const isData = (node) => {
     case SyntaxKind.TrueKeyword:
     case SyntaxKind.FalseKeyword:
     case SyntaxKind.NullKeyword:
+    case SyntaxKind.ShorthandPropertyAssignment:
       return true
     case SyntaxKind.ArrayLiteralExpression:
       return node.elements.every((element) => element.kind === SyntaxKind.Identifier || isData(element))

@@ -13,51 +13,41 @@ import * as Fields from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Limits from "./Limits.ts"
+import { Login } from "./Login.ts"
+import { login } from "./loginFields.ts"
 import * as Scope from "./Scope.ts"
 import type * as Access from "./variableAccess.ts"
 
-const common = { name: FieldSchema.ServerName, ...FieldSchema.shape(Fields.common), ...FieldSchema.shape(Fields.found) }
+const server = <T extends string, R extends FieldSchema.Rows>(transport: T, rows: R) => ({
+  transport: Schema.Literal(transport),
+  name: FieldSchema.ServerName,
+  ...FieldSchema.shape(Fields.common),
+  ...FieldSchema.shape(Fields.found),
+  ...FieldSchema.shape(rows)
+})
 
 /** A server that is a child process and speaks over its stdin and stdout. */
-export const StdioServer = Schema.Struct({
-  transport: Schema.Literal("stdio"),
-  ...common,
-  ...FieldSchema.shape(Fields.stdio)
-})
+export const StdioServer = Schema.Struct(server("stdio", Fields.stdio))
 
 /**
  * The MCP gateway of Docker: a child process that speaks for the servers that Docker runs in containers. It is heavy:
  * by default it is started at the first call and ended after five minutes without one.
  */
 export const DockerServer = Schema.Struct({
-  transport: Schema.Literal("docker"),
-  ...common,
-  ...FieldSchema.shape(Fields.docker),
+  ...server("docker", Fields.docker),
   lazy: Schema.optionalWith(FieldSchema.Flag, { default: () => true }),
   idleTimeout: Schema.optionalWith(FieldSchema.Time, { default: () => Duration.minutes(5) }),
   command: Schema.optionalWith(FieldSchema.Path, { default: () => "docker" })
 })
 
 /** A server behind one HTTP endpoint (Streamable HTTP). */
-export const HttpServer = Schema.Struct({
-  transport: Schema.Literal("streamable-http"),
-  ...common,
-  ...FieldSchema.shape(Fields.http)
-})
+export const HttpServer = Schema.Struct(server("streamable-http", Fields.http))
 
 /** A server behind the HTTP+SSE transport of 2024-11-05. */
-export const SseServer = Schema.Struct({
-  transport: Schema.Literal("sse"),
-  ...common,
-  ...FieldSchema.shape(Fields.sse)
-})
+export const SseServer = Schema.Struct(server("sse", Fields.sse))
 
 /** A server behind a WebSocket. */
-export const WebSocketServer = Schema.Struct({
-  transport: Schema.Literal("ws"),
-  ...common,
-  ...FieldSchema.shape(Fields.webSocket)
-})
+export const WebSocketServer = Schema.Struct(server("ws", Fields.webSocket))
 
 /** The configuration of one server. */
 export const ServerConfig = Schema.Union(StdioServer, DockerServer, HttpServer, SseServer, WebSocketServer)
@@ -232,53 +222,34 @@ export interface RequiredFlag<Required extends boolean> {
   readonly required?: Required | undefined
 }
 
-const [makeStdio, makeDocker, makeHttp, makeSse, makeWebSocket] = [
-  construct<StdioServer, typeof StdioServer.Encoded>(StdioServer),
-  construct<DockerServer, typeof DockerServer.Encoded>(DockerServer),
-  construct<HttpServer, typeof HttpServer.Encoded>(HttpServer),
-  construct<SseServer, typeof SseServer.Encoded>(SseServer),
-  construct<WebSocketServer, typeof WebSocketServer.Encoded>(WebSocketServer)
-]
+const constructor = <Config extends ServerConfig, Encoded>(
+  schema: Schema.Schema<Config, Encoded>,
+  transport: string
+) => {
+  const make = construct(schema)
+  function of<Required extends boolean = false>(
+    input: Omit<Encoded, "transport"> & RequiredFlag<Required>
+  ): Effect.Effect<Config & RequiredFlag<Required>, McpError.ConfigurationError>
+  function of(input: object): Effect.Effect<Config, McpError.ConfigurationError> {
+    return Effect.suspend(() => make({ ...input, transport }))
+  }
+  return of
+}
 
 /** A program that speaks MCP over its stdin and stdout. */
-export function stdio<Required extends boolean = false>(
-  input: StdioInput & RequiredFlag<Required>
-): Effect.Effect<StdioServer & RequiredFlag<Required>, McpError.ConfigurationError>
-export function stdio(input: StdioInput): Effect.Effect<StdioServer, McpError.ConfigurationError> {
-  return Effect.suspend(() => makeStdio({ ...input, transport: "stdio" }))
-}
+export const stdio = constructor<StdioServer, typeof StdioServer.Encoded>(StdioServer, "stdio")
 
 /** The MCP gateway of Docker. */
-export function docker<Required extends boolean = false>(
-  input: DockerInput & RequiredFlag<Required>
-): Effect.Effect<DockerServer & RequiredFlag<Required>, McpError.ConfigurationError>
-export function docker(input: DockerInput): Effect.Effect<DockerServer, McpError.ConfigurationError> {
-  return Effect.suspend(() => makeDocker({ ...input, transport: "docker" }))
-}
+export const docker = constructor<DockerServer, typeof DockerServer.Encoded>(DockerServer, "docker")
 
 /** A remote server (Streamable HTTP). */
-export function http<Required extends boolean = false>(
-  input: HttpInput & RequiredFlag<Required>
-): Effect.Effect<HttpServer & RequiredFlag<Required>, McpError.ConfigurationError>
-export function http(input: HttpInput): Effect.Effect<HttpServer, McpError.ConfigurationError> {
-  return Effect.suspend(() => makeHttp({ ...input, transport: "streamable-http" }))
-}
+export const http = constructor<HttpServer, typeof HttpServer.Encoded>(HttpServer, "streamable-http")
 
 /** A remote server with the HTTP+SSE transport of 2024-11-05. */
-export function sse<Required extends boolean = false>(
-  input: RemoteInput & RequiredFlag<Required>
-): Effect.Effect<SseServer & RequiredFlag<Required>, McpError.ConfigurationError>
-export function sse(input: RemoteInput): Effect.Effect<SseServer, McpError.ConfigurationError> {
-  return Effect.suspend(() => makeSse({ ...input, transport: "sse" }))
-}
+export const sse = constructor<SseServer, typeof SseServer.Encoded>(SseServer, "sse")
 
 /** A remote server behind a WebSocket. */
-export function ws<Required extends boolean = false>(
-  input: RemoteInput & RequiredFlag<Required>
-): Effect.Effect<WebSocketServer & RequiredFlag<Required>, McpError.ConfigurationError>
-export function ws(input: RemoteInput): Effect.Effect<WebSocketServer, McpError.ConfigurationError> {
-  return Effect.suspend(() => makeWebSocket({ ...input, transport: "ws" }))
-}
+export const ws = constructor<WebSocketServer, typeof WebSocketServer.Encoded>(WebSocketServer, "ws")
 
 /** The limits in force for a server: its own where it sets one, those of `base` elsewhere (default: `Limits.defaults`). */
 export const limits = (config: ServerConfig, base: Limits.Limits = Limits.defaults): Limits.Limits => {
@@ -331,8 +302,8 @@ const mapFields = (table: FieldSchema.Rows, from: object, at: string, replace: R
         ? value
         : row.template !== undefined
         ? mapValue(value, `${at}${key}`, row.template, replace)
-        : row.schema === FieldSchema.Login && typeof value === "object" && value !== null
-        ? mapFields(FieldSchema.login, value, `${at}${key}.`, replace)
+        : row.schema === Login && typeof value === "object" && value !== null
+        ? mapFields(login, value, `${at}${key}.`, replace)
         : value
       return mapped === undefined ? [] : [[key, mapped]]
     })

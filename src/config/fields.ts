@@ -15,7 +15,6 @@ import {
   HttpAddress,
   Inherited,
   Listed,
-  Login,
   Names,
   Path,
   ProfileName,
@@ -29,6 +28,7 @@ import {
   WebSocketAddress,
   Words
 } from "./fieldSchema.ts"
+import { Login } from "./Login.ts"
 import { Provenance } from "./Provenance.ts"
 
 /** The fields of all servers that a file may set. */

@@ -6,8 +6,10 @@ import * as Order from "effect/Order"
 import * as Redacted from "effect/Redacted"
 import type * as Document from "./document.ts"
 import { tables } from "./fields.ts"
-import * as FieldSchema from "./fieldSchema.ts"
+import type * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
+import { Login } from "./Login.ts"
+import { login } from "./loginFields.ts"
 import type * as Provenance from "./Provenance.ts"
 import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
@@ -92,8 +94,8 @@ const isSameTarget = (rows: Rows, weak: Fields, strong: Fields): boolean =>
   Object.entries(rows).every(([key, { overlay, required, schema }]) => {
     const [below, above] = [weak[key], strong[key]]
     if (overlay === "target") return isEqual(below, above) || (above === undefined && required !== true)
-    return schema !== FieldSchema.Login || !isTable(below) || !isTable(above) ||
-      isSameTarget(FieldSchema.login, below, above)
+    return schema !== Login || !isTable(below) || !isTable(above) ||
+      isSameTarget(login, below, above)
   })
 
 /** Whether the weaker entry has a value that the stronger one does not replace. */

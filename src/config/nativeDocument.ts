@@ -6,7 +6,9 @@ import * as JSONSchema from "effect/JSONSchema"
 import type * as Schema from "effect/Schema"
 import { tables } from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
-import { beside, definitions } from "./nativeSchema.ts"
+import { Login } from "./Login.ts"
+import { login } from "./loginFields.ts"
+import * as Parts from "./nativeSchema.ts"
 import { ownHeaders } from "./readValues.ts"
 
 type Json = { readonly [Key in string]: unknown }
@@ -16,7 +18,7 @@ type Rows = { readonly [Key in string]: FieldSchema.Row }
 const anyCase = (word: string): string => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
 
 const reserved = FieldSchema.reserved.join("|")
-const line = { type: "string", pattern: "^[^\\u0000\\r\\n]*$" }
+const oneLine = { type: "string", pattern: "^[^\\u0000\\r\\n]*$" }
 /** Neither empty, nor on another machine. */
 const path = { type: "string", pattern: "^(?!\\s*(?:\\\\\\\\|\\/\\/))(?=.*\\S)[^\\u0000\\r\\n]*$" }
 const variable = { type: "string", pattern: `^(?!(?:${reserved})$)[^=\\u0000]+$` }
@@ -67,8 +69,8 @@ const written: ReadonlyMap<Schema.Schema.Any, Json> = new Map<Schema.Schema.Any,
   [FieldSchema.Count, { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER }],
   [FieldSchema.Port, { type: "integer", minimum: 1, maximum: 65_535 }],
   [FieldSchema.Names, either({ enum: ["*"] }, listOf(text))],
-  [FieldSchema.Words, listOf(line)],
-  [FieldSchema.Argv, { type: "array", prefixItems: [path], items: line, minItems: 1 }],
+  [FieldSchema.Words, listOf(oneLine)],
+  [FieldSchema.Argv, { type: "array", prefixItems: [path], items: oneLine, minItems: 1 }],
   [FieldSchema.Path, path],
   [FieldSchema.Folder, path],
   [FieldSchema.EnvFile, path],
@@ -82,7 +84,7 @@ const written: ReadonlyMap<Schema.Schema.Any, Json> = new Map<Schema.Schema.Any,
   [FieldSchema.Inherited, either(flag, listOf(text))],
   [FieldSchema.Headers, { type: "object", propertyNames: headerName, additionalProperties: headerValue }],
   [FieldSchema.HttpAddress, addressOf("(?:http|ws)s?")],
-  [FieldSchema.Login, either(flag, { enum: ["oauth"] }, ref("oauth"))],
+  [Login, either(flag, { enum: ["oauth"] }, ref("oauth"))],
   [FieldSchema.Scopes, either(text, listOf(text))],
   [FieldSchema.SecretText, text]
 ])
@@ -128,83 +130,36 @@ const empty = (own: Rows, other: Rows): Json =>
     }])
   )
 
-const disabled = older(flag, "`enabled` with the other value")
-
-const ignored = {
-  disabled,
-  isDisabled: disabled,
-  source: { description: "Where the entry came from: registry, version, sha256." },
-  sandbox: { description: "Not supported: the server is not confined, and an issue says so." }
-}
-
-const type = (words: ReadonlyArray<string>, olderWords: ReadonlyArray<string>, description: string): Json => {
-  const word = described(description, { enum: words })
-  return {
-    type: either(word, older({ enum: olderWords }, `\`${words[0]}\``)),
-    transport: older({ enum: [...words, ...olderWords] }, "`type`")
-  }
-}
-
-const webSocket = { enum: ["ws", "websocket"] }
-
-/** With such a word for how it is spoken to, the address must be of that kind. */
-const goesWith = (kind: Json, address: Json): Json => {
-  const without = (key: string): Json => ({ not: { properties: { [key]: kind }, required: [key] } })
-  return either({ allOf: [without("type"), without("transport")] }, { properties: { url: address } })
-}
+/** One kind of server: its fields, and those of the other kind with nothing in them. */
+const serverOf = (own: Rows, other: Rows, more: Json): Json => ({
+  ...propertiesOf(own),
+  ...more,
+  ...empty(own, other),
+  ...Parts.ignored
+})
 
 const servers = (): Json => {
   const [stdio, remote]: readonly [Rows, Rows] = [tables.stdio, tables["streamable-http"]]
-  const program = type(
-    ["stdio"],
-    ["local", "command"],
-    "A program that is started and spoken to over stdin and stdout."
+  const line = older(
+    { type: "array", prefixItems: [path], items: oneLine, minItems: 1 },
+    "a program, and its arguments in `args`"
   )
-  const address = type(
-    ["streamable-http", "http", "sse", "ws", "auto"],
-    ["streamableHttp", "streamablehttp", "streamable_http", "websocket", "remote"],
-    "How it is spoken to; `auto` and nothing: Streamable HTTP, then the older HTTP+SSE."
-  )
-  const properties = propertiesOf(stdio)
-  const line = older({
-    type: "array",
-    prefixItems: [path],
-    items: written.get(FieldSchema.Words)!["items"],
-    minItems: 1
-  }, "a program, and its arguments in `args`")
+  const command = either(jsonOf(stdio["command"]!), line)
+  const settings = Object.entries<FieldSchema.Row>(login).map(([key, { aliases: _, ...row }]) => [key, row])
   return {
     stdio: {
       title: "A program of this machine",
-      ...object(
-        {
-          ...program,
-          ...properties,
-          command: either(Object(properties.command), line),
-          ...empty(stdio, remote),
-          ...ignored
-        },
-        ["command"]
-      ),
+      ...object({ ...Parts.program, ...serverOf(stdio, remote, { command }) }, ["command"]),
       allOf: once(stdio)
     },
     remote: {
       title: "A server behind an address",
-      ...object({ ...address, ...propertiesOf(remote), ...empty(remote, stdio), ...ignored }, ["url"]),
-      allOf: [
-        goesWith(webSocket, addressOf("wss?")),
-        goesWith({ not: { enum: [...webSocket.enum, "auto", "remote"] } }, addressOf("https?")),
-        ...once(remote)
-      ]
+      ...object({ ...Parts.remote, ...serverOf(remote, stdio, {}) }, ["url"]),
+      allOf: [...Parts.addresses, ...once(remote)]
     },
     oauth: {
       title: "How to log in",
-      ...object({
-        enabled: described("Whether to log in.", flag),
-        public: described("Whether the client has no secret.", flag),
-        ...propertiesOf(Object.fromEntries(
-          Object.entries<FieldSchema.Row>(FieldSchema.login).map(([key, { aliases: _, ...row }]) => [key, row])
-        ))
-      })
+      ...object({ ...Parts.ofLogin, ...propertiesOf(Object.fromEntries(settings)) })
     }
   }
 }
@@ -231,7 +186,7 @@ export const jsonSchema = (): Json => ({
       propertyNames: serverName,
       additionalProperties: either(ref("stdio"), ref("remote"))
     }),
-    ...beside
+    ...Parts.beside
   },
-  $defs: { ...servers(), ...definitions }
+  $defs: { ...servers(), ...Parts.definitions }
 })

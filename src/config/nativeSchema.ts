@@ -31,7 +31,136 @@ export const beside = {
   }
 }
 
-/** The definitions that it refers to. */
+/** How a program is spoken to. */
+export const program = {
+  type: {
+    anyOf: [
+      {
+        enum: ["stdio"],
+        description: "A program that is started and spoken to over stdin and stdout."
+      },
+      {
+        enum: ["local", "command"],
+        description: "The same as `stdio`, which is better written.",
+        deprecated: true
+      }
+    ]
+  },
+  transport: {
+    enum: ["stdio", "local", "command"],
+    description: "The same as `type`, which is better written.",
+    deprecated: true
+  }
+}
+
+/** How a server behind an address is spoken to. */
+export const remote = {
+  type: {
+    anyOf: [
+      {
+        enum: ["streamable-http", "http", "sse", "ws", "auto"],
+        description: "How it is spoken to; `auto` and nothing: Streamable HTTP, then the older HTTP+SSE."
+      },
+      {
+        enum: ["streamableHttp", "streamablehttp", "streamable_http", "websocket", "remote"],
+        description: "The same as `streamable-http`, which is better written.",
+        deprecated: true
+      }
+    ]
+  },
+  transport: {
+    enum: [
+      "streamable-http",
+      "http",
+      "sse",
+      "ws",
+      "auto",
+      "streamableHttp",
+      "streamablehttp",
+      "streamable_http",
+      "websocket",
+      "remote"
+    ],
+    description: "The same as `type`, which is better written.",
+    deprecated: true
+  }
+}
+
+/** With a word for how it is spoken to, the address must be of that kind. */
+export const addresses = [
+  {
+    anyOf: [
+      {
+        allOf: [
+          { not: { properties: { type: { enum: ["ws", "websocket"] } }, required: ["type"] } },
+          {
+            not: { properties: { transport: { enum: ["ws", "websocket"] } }, required: ["transport"] }
+          }
+        ]
+      },
+      {
+        properties: {
+          url: {
+            type: "string",
+            pattern: "^\\s*(?:\\$\\{|[Ww][Ss][Ss]?://[^\\s/?#])[^\\u0000\\r\\n]*\\s*$"
+          }
+        }
+      }
+    ]
+  },
+  {
+    anyOf: [
+      {
+        allOf: [
+          {
+            not: {
+              properties: { type: { not: { enum: ["ws", "websocket", "auto", "remote"] } } },
+              required: ["type"]
+            }
+          },
+          {
+            not: {
+              properties: { transport: { not: { enum: ["ws", "websocket", "auto", "remote"] } } },
+              required: ["transport"]
+            }
+          }
+        ]
+      },
+      {
+        properties: {
+          url: {
+            type: "string",
+            pattern: "^\\s*(?:\\$\\{|[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#])[^\\u0000\\r\\n]*\\s*$"
+          }
+        }
+      }
+    ]
+  }
+]
+
+/** What an entry of any kind may have that has no effect here, or a better word. */
+export const ignored = {
+  disabled: {
+    type: "boolean",
+    description: "The same as `enabled` with the other value, which is better written.",
+    deprecated: true
+  },
+  isDisabled: {
+    type: "boolean",
+    description: "The same as `enabled` with the other value, which is better written.",
+    deprecated: true
+  },
+  source: { description: "Where the entry came from: registry, version, sha256." },
+  sandbox: { description: "Not supported: the server is not confined, and an issue says so." }
+}
+
+/** What a login may have that no configuration has. */
+export const ofLogin = {
+  enabled: { type: "boolean", description: "Whether to log in." },
+  public: { type: "boolean", description: "Whether the client has no secret." }
+}
+
+/** The definitions that a document refers to. */
 export const definitions = {
   rule: {
     anyOf: [

@@ -4,6 +4,7 @@ import type * as Dialect from "./Dialect.ts"
 import { isList, isTable, type Value } from "./document.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import { lackingLogin } from "./hosts.ts"
+import { login } from "./loginFields.ts"
 import * as Quirks from "./quirks.ts"
 import {
   all,
@@ -121,7 +122,7 @@ const spelling = (word: string): string => word.toLowerCase().replaceAll(/[_-]/g
 
 /** The settings of a login: those of a server, and two that only files have. */
 const loginRows: Readonly<Record<Dialect.LoginPart, Pick<FieldSchema.Row, "schema" | "template" | "aliases">>> = {
-  ...FieldSchema.login,
+  ...login,
   enabled: { schema: FieldSchema.Flag },
   public: { schema: FieldSchema.Flag }
 }

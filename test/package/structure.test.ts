@@ -15,7 +15,7 @@ const codeLines = (text: string): number =>
 
 /** Modules that hold rows of data, which are counted beside the code. */
 const tables = new Set(
-  ["fields", "hosts", "launchers", "nativeSchema", "variableNames"].map((name) => `config/${name}.ts`)
+  ["fields", "hosts", "launchers", "loginFields", "nativeSchema", "variableNames"].map((name) => `config/${name}.ts`)
 )
 
 const isTable = ({ path, text }: Source): boolean =>
