@@ -41,16 +41,15 @@ const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
   plugin: "plugin"
 }
 
-export interface About {
+export interface About extends Partial<Document.Position> {
   readonly provider: string
   readonly scope: Scope.Scope
   readonly path?: string | undefined
   readonly server?: string | undefined
-  readonly line?: number | undefined
 }
 
 export const issueOf = (
-  { line, path, provider, scope, server }: About,
+  { column, line, path, provider, scope, server }: About,
   severity: ConfigIssue.ConfigIssue["severity"],
   kind: ConfigIssue.Kind,
   { at, detail }: { readonly at?: string | undefined; readonly detail?: string | undefined } = {}
@@ -61,8 +60,9 @@ export const issueOf = (
   scope,
   path,
   server,
-  at,
+  at: at && ConfigIssue.shownKey(at),
   line,
+  column,
   message: ConfigIssue.explain(kind, { host: provider, server, at, detail })
 })
 
@@ -77,13 +77,10 @@ const usualPointer = (dialect: Dialect.Dialect, path: string | undefined): Reado
   return isFixed && places.every(({ pointer }) => pointer !== undefined) ? first?.pointer : undefined
 }
 
-const dialectOf = ({ host }: Options): Dialect.Dialect =>
-  typeof host === "string" ? Dialect.find(host) ?? Dialect.native : host
-
 /** Reads a file. It never fails: faults are issues. An unknown host is read as the native format. */
 export const decode = (bytes: Uint8Array, options: Options): Effect.Effect<ConfigFile> => {
-  const { limits, origin, path, pointer, scope, strict } = options
-  const dialect = dialectOf(options)
+  const { host, limits, origin, path, pointer, scope, strict } = options
+  const dialect = typeof host === "string" ? Dialect.find(host) ?? Dialect.native : host
   const context = {
     scope,
     origin: origin ?? usualOrigin[scope],
@@ -92,27 +89,33 @@ export const decode = (bytes: Uint8Array, options: Options): Effect.Effect<Confi
     strict
   }
   const format = options.format ?? formatOf(path ?? "", dialect.format)
-  return Effect.map(Document.decode(bytes, format, limits), (document) => join(dialect, context, document))
+  return Effect.map(Document.decode(bytes, format, limits), (document) => read(dialect, context, document))
 }
 
-const join = (
-  dialect: Dialect.Dialect,
-  context: Dialect.Context,
-  document: Document.Document
-): ConfigFile => {
-  const ofDocument = document.issues.map((issue) => judged(dialect, context, issue))
-  const isBroken = document.root === undefined || ofDocument.some(({ severity }) => severity === "error")
-  const decoded = isBroken || document.root === undefined
-    ? Reader.nothing
-    : Reader.decode(dialect, document.root, context)
+const read = (dialect: Dialect.Dialect, context: Dialect.Context, document: Document.Document): ConfigFile => {
+  const about: About = { provider: dialect.host, scope: context.scope, path: context.path }
+  const { issues: faults, position, root } = document
+  const ofDocument = faults.map((issue) => judged(dialect, context, issue))
+  const isBroken = root === undefined || ofDocument.some(({ severity }) => severity === "error")
+  const decoded = isBroken ? Reader.nothing : Reader.decode(dialect, root, context)
   // an empty file has one issue
   const isEmpty = ofDocument.some(({ kind }) => kind === "empty-file")
   const ofDialect = decoded.issues.filter(({ kind }) => !(isEmpty && kind === "no-servers"))
-  const issues = [
-    ...[...ofDocument, ...ofDialect].map((issue) => ofFile(dialect, context, issue, document)),
-    ...decoded.items.flatMap((item) => ofItem(dialect, context, item, document))
-  ]
-  return { document, decoded, issues }
+  const ofFile = [...ofDocument, ...ofDialect].map(({ at, column, detail, kind, line, severity }) => {
+    const way = line !== undefined || at === undefined || root === undefined ? [] : wayTo(root, at, "/")
+    const place = way.length === 0 ? { line, column } : position(way)
+    return issueOf({ ...about, ...place }, severity, kind, { at, detail })
+  })
+  const ofItem = (item: Item): ReadonlyArray<ConfigIssue.ConfigIssue> => {
+    if (item._tag === "Patch" || item._tag === "Given") return []
+    const severity = item._tag === "Invalid" ? "error" : "warning"
+    return (item._tag === "Invalid" ? [item] : item.warnings).map(({ at, detail, kind }) => {
+      const way = at === undefined ? [] : wayIn(item.raw, at)
+      const place = position([...item.pointer, ...way]) ?? position(item.pointer)
+      return issueOf({ ...about, server: item.name, ...place }, severity, kind, { at, detail })
+    })
+  }
+  return { document, decoded, issues: [...ofFile, ...decoded.items.flatMap(ofItem)] }
 }
 
 /**
@@ -127,85 +130,30 @@ const judged = (
   // the host itself refuses such a file
   if (issue.kind === "jsonc-in-strict-json" && context.strict === true) return { ...issue, severity: "error" }
   if (issue.kind !== "duplicate-key" || issue.at === undefined) return issue
-  const keys = Reader.rootKeys(dialect, context)
-  const isTop = !issue.at.includes("/") || keys.includes(issue.at)
-  return isTop && (keys.includes(issue.at) || !Reader.isShared(dialect, context))
+  const isRoot = Reader.rootKeys(dialect, context).includes(issue.at)
+  return isRoot || (!issue.at.includes("/") && !Reader.isShared(dialect, context))
     ? { ...issue, kind: "duplicate-root-key", severity: "error" }
     : issue
 }
 
-const ofFile = (
-  { host: provider }: Dialect.Dialect,
-  { path, scope }: Dialect.Context,
-  { at, detail, kind, line, severity }: Document.DocumentIssue,
-  document: Document.Document
-): ConfigIssue.ConfigIssue => {
-  const found = line ?? (at === undefined || document.root === undefined ? undefined : lineAt(document, at))
-  const issue = issueOf({ provider, scope, path, line: found }, severity, kind, { at, detail })
-  return { ...issue, at: at && ConfigIssue.shownKey(at) }
-}
-
-const ofItem = (
-  { host: provider }: Dialect.Dialect,
-  { path, scope }: Dialect.Context,
-  item: Item,
-  document: Document.Document
-): ReadonlyArray<ConfigIssue.ConfigIssue> => {
-  if (item._tag === "Patch" || item._tag === "Given") return []
-  const issue = (
-    severity: "error" | "warning",
-    kind: ConfigIssue.Kind,
-    at: string | undefined,
-    detail: string | undefined
-  ): ConfigIssue.ConfigIssue => ({
-    ...issueOf({ provider, scope, path, server: item.name, line: lineOf(document, item, at) }, severity, kind, {
-      at,
-      detail
-    }),
-    at: at && ConfigIssue.shownKey(at)
-  })
-  return item._tag === "Invalid"
-    ? [issue("error", item.kind, item.at, item.detail)]
-    : item.warnings.map(({ at, detail, kind }) => issue("warning", kind, at, detail))
-}
-
-const lineAt = (document: Document.Document, at: string): number | undefined => {
-  const way = wayTo(document.root ?? null, at, "/")
-  return way.length === 0 ? undefined : document.line(way)
-}
-
-/** The line of a field, or of the entry if there is no such field in it. */
-const lineOf = (
-  document: Document.Document,
-  { pointer, raw }: Item,
-  at: string | undefined
-): number | undefined => {
-  const way = at === undefined ? [] : wayIn(raw, at)
-  return (way.length === 0 ? undefined : document.line([...pointer, ...way])) ?? document.line(pointer)
-}
-
 /** Headers and variables are found by their names in any table of the entry. */
-const wayIn = (raw: Document.Value, at: string): ReadonlyArray<string | number> => {
+const wayIn = (raw: Document.Value, at: string): Document.Pointer => {
   const way = wayTo(raw, at, ".")
-  if (way.length > 0 || !Document.isTable(raw)) return way
-  for (const [key, held] of raw) if (Document.isTable(held) && held.has(at)) return [key, at]
-  return []
+  if (way.length > 0) return way
+  const [key] = Array.from(Document.table(raw)).find(([, held]) => Document.table(held).has(at)) ?? []
+  return key === undefined ? [] : [key, at]
 }
 
 /** The keys on the way to a part, which is written as one text; a key may contain the separator. */
-const wayTo = (value: Document.Value, at: string, between: string): ReadonlyArray<string | number> => {
-  if (Document.isList(value)) {
-    const [index = "", ...rest] = at.split(between)
-    const held = /^\d+$/.test(index) ? value[Number(index)] : undefined
-    return held === undefined ? [] : [Number(index), ...wayTo(held, rest.join(between), between)]
-  }
-  if (!Document.isTable(value)) return []
-  if (value.has(at)) return [at]
+const wayTo = (value: Document.Value, at: string, between: string): Document.Pointer => {
+  if (Document.isTable(value) && value.has(at)) return [at]
   // names of fields are short, so a long one is not split
-  for (let end = at.indexOf(between); end > 0 && end < 64; end = at.indexOf(between, end + 1)) {
-    const key = at.slice(0, end)
-    const held = value.get(key)
-    if (held !== undefined) return [key, ...wayTo(held, at.slice(end + 1), between)]
+  for (let end = at.indexOf(between); end < 64; end = at.indexOf(between, end + 1)) {
+    const name = end === -1 ? at : at.slice(0, end)
+    const key = Document.isList(value) && /^\d+$/.test(name) ? Number(name) : name
+    const held = Document.member(value, key)
+    if (held !== undefined) return [key, ...(end === -1 ? [] : wayTo(held, at.slice(end + 1), between))]
+    if (end === -1) break
   }
   return []
 }

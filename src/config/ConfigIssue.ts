@@ -126,6 +126,8 @@ export interface ConfigIssue {
   /** The field within the entry (`args.0`, `env.TOKEN`), or the key within the file (`mcpServers/a`). */
   readonly at: string | undefined
   readonly line: number | undefined
+  /** Where the parser tells it: TOML has none. */
+  readonly column?: number | undefined
   /** One sentence for a person, with nothing secret and no control characters in it. */
   readonly message: string
 }

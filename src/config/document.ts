@@ -17,13 +17,18 @@ export type Value = null | boolean | number | bigint | string | Date | ReadonlyA
 /** The way from the top of a document to a part of it. */
 export type Pointer = ReadonlyArray<string | number>
 
+/** Where a part begins, from 1. TOML has no columns. */
+export interface Position {
+  readonly line: number | undefined
+  readonly column: number | undefined
+}
+
 /** A fault or a warning about the whole file, without its path. */
-export interface DocumentIssue {
+export interface DocumentIssue extends Partial<Position> {
   readonly kind: ConfigIssue.FileFault | ConfigIssue.Warning
   readonly severity: "error" | "warning"
   /** For duplicate keys: the keys from the top, with `/` between (`mcpServers/a/command`). */
   readonly at?: string | undefined
-  readonly line?: number | undefined
   /** Text of this module: it quotes nothing of the file, because a secret may be next to a fault. */
   readonly detail?: string | undefined
 }
@@ -32,8 +37,8 @@ export interface Document {
   /** Absent when an issue is an error: half a file is never used, because it may have lost a deny list. */
   readonly root: Table | undefined
   readonly issues: ReadonlyArray<DocumentIssue>
-  /** The line at which a part begins, from 1. TOML has none for the parts of a value. */
-  readonly line: (pointer: Pointer) => number | undefined
+  /** Where a part begins. TOML has none for the parts of a value. */
+  readonly position: (pointer: Pointer) => Position | undefined
 }
 
 export interface Limits {
@@ -63,69 +68,71 @@ const maxBraces = 300_000
 export class Fault extends Error {
   readonly kind: ConfigIssue.FileFault
   readonly detail: string
-  readonly line: number | undefined
-  constructor(kind: ConfigIssue.FileFault, detail: string, line?: number) {
+  readonly position: Position | undefined
+  constructor(kind: ConfigIssue.FileFault, detail: string, position?: Position) {
     super(detail)
     this.kind = kind
     this.detail = detail
-    this.line = line
+    this.position = position
   }
 }
 
 export const lineBreak = /\r\n?|\n/
 
-const lineAt = (text: string, offset: number): number => text.slice(0, offset).split(lineBreak).length
+const positionAt = (text: string, offset: number): Position => {
+  const lines = text.slice(0, offset).split(lineBreak)
+  return { line: lines.length, column: lines.at(-1)!.length + 1 }
+}
 
 /** Escapes can spell halves of characters, which UTF-8 cannot. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd")
 
 /** A number as it is written: exact, if it is a decimal integer. */
-export const number = (text: string, line: number | undefined): number | bigint => {
-  if (text.length > maxDigits) throw new Fault("syntax", `a number of more than ${maxDigits} digits`, line)
+export const number = (text: string, position: Position | undefined): number | bigint => {
+  if (text.length > maxDigits) throw new Fault("syntax", `a number of more than ${maxDigits} digits`, position)
   const value = Number(text)
   return !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(text) ? BigInt(text) : value
 }
 
 export type Container = Map<string, Value> | Array<Value>
 
-/** The parts of one document while they are read: their lines, their warnings, and how many they are. */
+/** The parts of one document while they are read: their positions, their warnings, and how many they are. */
 export class Tree {
   readonly limits: Limits
   readonly warnings: Array<DocumentIssue> = []
-  /** Of the root. */
-  line: number | undefined = 1
   entries = 0
-  readonly #lines = new Map<unknown, Map<string | number, number>>()
+  /** Of the root. */
+  position: Position = { line: 1, column: 1 }
+  readonly #positions = new Map<unknown, Map<string | number, Position>>()
 
   constructor(limits: Limits) {
     this.limits = limits
   }
 
-  enter(depth: number, line: number | undefined): void {
+  enter(depth: number, at?: Position): void {
     if (depth > this.limits.maxDepth) {
-      throw new Fault("nesting-too-deep", `more than ${this.limits.maxDepth} levels`, line)
+      throw new Fault("nesting-too-deep", `more than ${this.limits.maxDepth} levels`, at)
     }
   }
 
-  put(container: Container, key: string, value: Value, line: number | undefined): void {
+  put(container: Container, key: string, value: Value, at?: Position): void {
     if (++this.entries > this.limits.maxEntries) {
-      throw new Fault("too-many-entries", `more than ${this.limits.maxEntries}`, line)
+      throw new Fault("too-many-entries", `more than ${this.limits.maxEntries}`, at)
     }
-    this.mark(container, Array.isArray(container) ? container.length : key, line)
+    if (at !== undefined) this.mark(container, Array.isArray(container) ? container.length : key, at)
     if (Array.isArray(container)) container.push(value)
     else if (key.length <= maxName) container.set(key, value)
-    else throw new Fault("syntax", `a name of more than ${maxName} characters`, line)
+    else throw new Fault("syntax", `a name of more than ${maxName} characters`, at)
   }
 
-  mark(container: Value, key: string | number, line: number | undefined): void {
-    if (line === undefined) return
-    const known = this.#lines.get(container)
-    if (known === undefined) this.#lines.set(container, new Map([[key, line]]))
-    else known.set(key, line)
+  mark(container: Value, key: string | number, at: Position): void {
+    const known = this.#positions.get(container)
+    if (known === undefined) this.#positions.set(container, new Map([[key, at]]))
+    else known.set(key, at)
   }
 
-  lineOf(container: Value, key: string | number): number | undefined {
-    return this.#lines.get(container)?.get(key)
+  positionOf(container: Value, key: string | number): Position | undefined {
+    return this.#positions.get(container)?.get(key)
   }
 }
 
@@ -144,20 +151,22 @@ const loadJson = async (): Promise<Parse> => {
     const open: Array<Container> = []
     const duplicates = new Set<string>()
     let key = ""
-    let keyLine = 0
+    let keyAt: Position | undefined
     let root: Value | undefined
-    let comma: number | undefined
-    let lenient: number | undefined
+    let comma: Position | undefined
+    let lenient: Position | undefined
 
-    const put = (value: Value, line: number): void => {
+    // the positions that it tells begin at 0
+    const position = (line: number, character: number): Position => ({ line: line + 1, column: character + 1 })
+    const put = (value: Value, at: Position): void => {
       const container = open.at(-1)
       comma = undefined
-      if (container === undefined) [root, tree.line] = [value, line]
-      else tree.put(container, key, value, container instanceof Map ? keyLine : line)
+      if (container === undefined) [root, tree.position] = [value, at]
+      else tree.put(container, key, value, container instanceof Map ? keyAt : at)
     }
-    const begin = (container: Container, line: number): void => {
-      tree.enter(open.length + 1, line)
-      put(container, line)
+    const begin = (container: Container, at: Position): void => {
+      tree.enter(open.length + 1, at)
+      put(container, at)
       open.push(container)
     }
     const end = (): void => {
@@ -165,43 +174,43 @@ const loadJson = async (): Promise<Parse> => {
       comma = undefined
       open.pop()
     }
-    // the lines that it tells begin at 0
     visit(text, {
-      onObjectBegin: (_offset, _length, line) => begin(new Map(), line + 1),
-      onArrayBegin: (_offset, _length, line) => begin([], line + 1),
+      onObjectBegin: (_offset, _length, line, character) => begin(new Map(), position(line, character)),
+      onArrayBegin: (_offset, _length, line, character) => begin([], position(line, character)),
       onObjectEnd: end,
       onArrayEnd: end,
-      onObjectProperty: (written, _offset, _length, line, _character, pathOf) => {
+      onObjectProperty: (written, _offset, _length, line, character, pathOf) => {
         const table = open.at(-1)
         key = wellFormed(written)
-        keyLine = line + 1
+        keyAt = position(line, character)
         comma = undefined
         if (!(table instanceof Map) || !table.has(key)) return
         const at = UntrustedText.excerpt([...pathOf(), key].join("/"))
         if (duplicates.has(at)) return
         duplicates.add(at)
         if (duplicates.size > maxDuplicates) {
-          throw new Fault("syntax", `more than ${maxDuplicates} names that are there twice`, keyLine)
+          throw new Fault("syntax", `more than ${maxDuplicates} names that are there twice`, keyAt)
         }
-        tree.warnings.push({ kind: "duplicate-key", severity: "warning", at, line: keyLine })
+        tree.warnings.push({ kind: "duplicate-key", severity: "warning", at, ...keyAt })
       },
-      onLiteralValue: (value, offset, length, line) => {
-        if (typeof value === "number") put(number(text.slice(offset, offset + length), line + 1), line + 1)
-        else put(typeof value === "string" ? wellFormed(value) : value, line + 1)
+      onLiteralValue: (value, offset, length, line, character) => {
+        const at = position(line, character)
+        if (typeof value === "number") put(number(text.slice(offset, offset + length), at), at)
+        else put(typeof value === "string" ? wellFormed(value) : value, at)
       },
-      onSeparator: (character, _offset, _length, line) => {
-        if (character === ",") comma = line + 1
+      onSeparator: (mark, _offset, _length, line, character) => {
+        if (mark === ",") comma = position(line, character)
       },
-      onComment: (_offset, _length, line) => {
-        lenient ??= line + 1
+      onComment: (_offset, _length, line, character) => {
+        lenient ??= position(line, character)
       },
-      onError: (code, offset, _length, line) => {
+      onError: (code, offset, _length, line, character) => {
         const name = printParseErrorCode(code).replace(/\B[A-Z]/g, " $&").toLowerCase()
-        throw new Fault("syntax", offset < text.length ? name : "the file ends too early", line + 1)
+        throw new Fault("syntax", offset < text.length ? name : "the file ends too early", position(line, character))
       }
     }, { allowTrailingComma: true, allowEmptyContent: true })
     if (format === "json" && lenient !== undefined) {
-      tree.warnings.unshift({ kind: "jsonc-in-strict-json", severity: "warning", line: lenient })
+      tree.warnings.unshift({ kind: "jsonc-in-strict-json", severity: "warning", ...lenient })
     }
     return root
   }
@@ -247,13 +256,13 @@ const faultOf = (error: unknown, text: string): Fault => {
   const conflict = fault.kind === "syntax" ? text.search(/^(?:<{7}|>{7})(?: |$)/m) : -1
   return conflict === -1
     ? fault
-    : new Fault("syntax", "there are conflict markers of a merge in it", lineAt(text, conflict))
+    : new Fault("syntax", "there are conflict markers of a merge in it", positionAt(text, conflict))
 }
 
-const failed = (warnings: ReadonlyArray<DocumentIssue>, { detail, kind, line }: Fault): Document => ({
+const failed = (warnings: ReadonlyArray<DocumentIssue>, { detail, kind, position }: Fault): Document => ({
   root: undefined,
-  issues: [...warnings, { kind, severity: "error", line, detail: UntrustedText.excerpt(detail) }],
-  line: () => undefined
+  issues: [...warnings, { kind, severity: "error", ...position, detail: UntrustedText.excerpt(detail) }],
+  position: () => undefined
 })
 
 const read = (bytes: Uint8Array, format: Format, parse: Parse, limits: Limits): Document => {
@@ -270,19 +279,19 @@ const read = (bytes: Uint8Array, format: Format, parse: Parse, limits: Limits): 
   }
   const issues = [...before, ...tree.warnings]
   if (root !== undefined && !(root instanceof Map)) {
-    return failed(issues, new Fault("root-not-object", "expected a table at the top", tree.line))
+    return failed(issues, new Fault("root-not-object", "expected a table at the top", tree.position))
   }
   return {
     root: root ?? new Map(),
     issues: root === undefined ? [...issues, { kind: "empty-file", severity: "warning" }] : issues,
-    line: (pointer) => {
-      let at: Value | undefined = root
-      let { line } = tree
+    position: (pointer) => {
+      let part: Value | undefined = root
+      let position: Position | undefined = tree.position
       for (const key of pointer) {
-        line = at === undefined ? undefined : tree.lineOf(at, key)
-        at = member(at, key)
+        position = part === undefined ? undefined : tree.positionOf(part, key)
+        part = member(part, key)
       }
-      return at === undefined ? undefined : line
+      return part === undefined ? undefined : position
     }
   }
 }

@@ -47,7 +47,7 @@ interface Content extends Pick<Read, "document" | "decoded" | "items" | "exclusi
 
 const nothing: Content = {
   digest: "",
-  document: { root: undefined, issues: [], line: () => undefined },
+  document: { root: undefined, issues: [], position: () => undefined },
   decoded: Reader.nothing,
   items: [],
   exclusive: false,
@@ -116,7 +116,7 @@ const decode = (source: Locate.Source, path: string, bytes: Uint8Array, digest: 
     const byName = new Map(file.decoded.items.map((item) => [item.name, item]))
     const removed: Array<Issue> = []
     const items = file.decoded.items.map((whole) => {
-      const line = file.document.line(whole.pointer)
+      const line = file.document.position(whole.pointer)?.line
       const provenance = { provider: dialect.host, scope, origin, path, pointer: whole.pointer, line }
       if (whole._tag !== "Server") return { item: whole, provenance }
       const { entry, warnings } = withRights(whole.entry, origin, whole.approval)
@@ -174,7 +174,7 @@ const unknownImport = ({ by, host }: Asked): ReadonlyArray<Issue> => {
   if (Locate.dialectsOf(host).length > 0) return []
   const about: About = by === undefined
     ? { provider: "code", scope: "session" }
-    : { provider: by.provider, scope: by.scope, path: by.path, line: by.document.line(["imports"]) }
+    : { provider: by.provider, scope: by.scope, path: by.path, ...by.document.position(["imports"]) }
   const [near] = nearest(host, [...new Set(Dialect.all.map((dialect) => dialect.host)), Locate.everything])
   const detail = near === undefined ? host : `${host}; did you mean ${near}?`
   return [issueOf(about, "warning", "unknown-import", { at: "imports", detail })]

@@ -73,7 +73,7 @@ const survey = (text: string, tree: Tree): ReadonlyArray<Statement> => {
     // the document is a table too, and each table of a list is one level more
     if (statement.brackets > 0) table = levels + statement.brackets
     const depth = statement.brackets > 0 ? table : table + levels - 1
-    tree.enter(depth + Math.max(open, 0), line)
+    tree.enter(depth + Math.max(open, 0), { line, column: undefined })
   }
   return statements
 }
@@ -85,14 +85,14 @@ const placed = (root: Value, statements: ReadonlyArray<Statement>, tree: Tree): 
   for (const { brackets, keys, line } of statements) {
     let at: Value | undefined = brackets === 0 ? table : root
     for (const [index, key] of keys.entries()) {
-      if (at !== undefined && tree.lineOf(at, key) === undefined) tree.mark(at, key, line)
+      if (at !== undefined && tree.positionOf(at, key) === undefined) tree.mark(at, key, { line, column: undefined })
       const list: Value | undefined = member(at, key)
       at = list
       if (!Array.isArray(list)) continue
       const isNew = brackets === 2 && index === keys.length - 1
       const length = (lengths.get(list) ?? 0) + (isNew ? 1 : 0)
       lengths.set(list, length)
-      if (isNew) tree.mark(list, length - 1, line)
+      if (isNew) tree.mark(list, length - 1, { line, column: undefined })
       // through a list of tables a name goes by the last of them
       at = member(list, length - 1)
     }
@@ -104,9 +104,9 @@ export const parse: Parse = (text, tree) => {
   const statements = survey(text, tree)
   const convert = (value: unknown, depth: number): Value => {
     if (typeof value !== "object" || value === null || value instanceof Date) return value as Value
-    tree.enter(depth, undefined)
+    tree.enter(depth)
     const made: Container = Array.isArray(value) ? [] : new Map()
-    for (const [key, item] of Object.entries(value)) tree.put(made, key, convert(item, depth + 1), undefined)
+    for (const [key, item] of Object.entries(value)) tree.put(made, key, convert(item, depth + 1))
     return made
   }
   const parsed = (): object => {
@@ -118,7 +118,7 @@ export const parse: Parse = (text, tree) => {
       // its message quotes the lines around the fault
       const said = /^Invalid TOML document: ([^\n]*)/.exec(error.message)?.[1] ?? ""
       const detail = /".*\\.*"/.test(line.slice(0, maxDigits)) ? backslash : faults.get(said) ?? "no TOML"
-      throw new Fault("syntax", detail, error.line)
+      throw new Fault("syntax", detail, { line: error.line, column: error.column })
     }
   }
   const root = convert(parsed(), 1)

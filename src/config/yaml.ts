@@ -13,7 +13,7 @@ import {
   type YAMLMap,
   type YAMLSeq
 } from "yaml"
-import { backslash, Fault, maxDigits, number, type Parse, type Value, wellFormed } from "./document.ts"
+import { backslash, Fault, maxDigits, number, type Parse, type Position, type Value, wellFormed } from "./document.ts"
 
 /** Words, marks and spaces, which take most of the time. */
 const maxTokens = 200_000
@@ -38,6 +38,20 @@ interface Anchored {
   uses: number
 }
 
+/**
+ * Keeps the library quiet, which prints its tokens to stdout where one of these variables is set. What is done meanwhile
+ * is synchronous, so nothing else misses them.
+ */
+const quietly = <A>(run: () => A): A => {
+  const loud = Object.entries(process.env).filter(([name]) => name === "LOG_STREAM" || name === "LOG_TOKENS")
+  for (const [name] of loud) delete process.env[name]
+  try {
+    return run()
+  } finally {
+    Object.assign(process.env, Object.fromEntries(loud))
+  }
+}
+
 const manyAliases = "aliases of aliases make too much of too little"
 
 /** The lexer and the parser of `yaml` do not recurse; its composer does, and gets what is not too deep. */
@@ -46,20 +60,24 @@ export const parse: Parse = (written, tree) => {
   const text = written.replace(/\r\n?/g, "\n")
   const lines = new LineCounter()
   lines.addNewLine(0)
-  const lineOf = (node: Node | null) => lines.linePos(node?.range?.[0] ?? 0).line
+  const position = (offset: number): Position => {
+    const { col, line } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  const positionOf = (node: Node | null) => position(node?.range?.[0] ?? 0)
 
   const tokens = function*() {
     const parser = new Parser(lines.addNewLine)
     let count = 0
     for (const lexeme of new Lexer().lex(text)) {
-      const line = lines.linePos(parser.offset).line
-      if (++count > maxTokens) throw new Fault("too-many-entries", `more than ${maxTokens} words and marks`, line)
+      const at = position(parser.offset)
+      if (++count > maxTokens) throw new Fault("too-many-entries", `more than ${maxTokens} words and marks`, at)
       const some = Array.from(parser.next(lexeme))
       yield* some
       // behind an error, or so many directives, there are only more of them
       if (some.some(({ type }) => type === "error" || (type === "directive" && count > maxDirectives))) break
       // beside the collections: the document, and a text that is not at its end
-      tree.enter(parser.stack.length - 2, line)
+      tree.enter(parser.stack.length - 2, at)
     }
     yield* parser.end()
   }
@@ -71,54 +89,57 @@ export const parse: Parse = (written, tree) => {
     intAsBigInt: true,
     uniqueKeys: false
   } as const
-  const [document, second] = new Composer(options).compose(tokens(), true, text.length)
+  const [document, second] = quietly(() => {
+    const [first, next] = new Composer(options).compose(tokens(), true, text.length)
+    return [first, next] as const
+  })
   const [error] = (document?.errors ?? []).toSorted((one, other) => one.pos[0] - other.pos[0])
   if (error !== undefined) {
-    throw new Fault("syntax", faults.get(error.code) ?? "no YAML", lines.linePos(error.pos[0]).line)
+    throw new Fault("syntax", faults.get(error.code) ?? "no YAML", position(error.pos[0]))
   }
   if (second !== undefined) {
     const [, end = 0] = document?.range ?? []
     const mark = text.slice(end).search(/^(?:---|\.\.\.)/m)
-    throw new Fault("syntax", "more than one document", lines.linePos(end + Math.max(mark, 0)).line)
+    throw new Fault("syntax", "more than one document", position(end + Math.max(mark, 0)))
   }
 
   const anchors = new Map<string, Anchored | "open">()
   let expansions = 0
 
   /** Counts the parts of a value once more, where an alias stands for it. */
-  const recount = (value: Value, depth: number, line: number): void => {
+  const recount = (value: Value, depth: number, at: Position): void => {
     if (!(value instanceof Map) && !Array.isArray(value)) return
-    tree.enter(depth, line)
+    tree.enter(depth, at)
     for (const part of value.values()) {
-      if (++tree.entries > tree.limits.maxEntries) throw new Fault("alias-limit", manyAliases, line)
-      recount(part, depth + 1, line)
+      if (++tree.entries > tree.limits.maxEntries) throw new Fault("alias-limit", manyAliases, at)
+      recount(part, depth + 1, at)
     }
   }
 
-  const alias = (source: string, depth: number, line: number): Value => {
+  const alias = (source: string, depth: number, at: Position): Value => {
     const anchored = anchors.get(source)
-    if (anchored === undefined) throw new Fault("syntax", "an alias without its anchor", line)
-    if (anchored === "open") throw new Fault("alias-limit", "an alias inside of what it stands for", line)
+    if (anchored === undefined) throw new Fault("syntax", "an alias without its anchor", at)
+    if (anchored === "open") throw new Fault("alias-limit", "an alias inside of what it stands for", at)
     expansions += 1 + anchored.expansions
-    if (++anchored.uses * anchored.expansions > maxExpansion) throw new Fault("alias-limit", manyAliases, line)
-    recount(anchored.value, depth, line)
+    if (++anchored.uses * anchored.expansions > maxExpansion) throw new Fault("alias-limit", manyAliases, at)
+    recount(anchored.value, depth, at)
     return anchored.value
   }
 
-  const scalar = ({ source = "", value }: Scalar, line: number): Value => {
+  const scalar = ({ source = "", value }: Scalar, at: Position): Value => {
     if (typeof value === "string") return wellFormed(value)
     const isNumber = typeof value === "bigint" || (typeof value === "number" && source.length > maxDigits)
-    return isNumber ? number(source, line) : value as Value
+    return isNumber ? number(source, at) : value as Value
   }
 
   const convert = (node: Node | null, depth: number): Value => {
-    const line = lineOf(node)
+    const at = positionOf(node)
     if (node === null) return null
-    if (isAlias(node)) return alias(node.source, depth, line)
+    if (isAlias(node)) return alias(node.source, depth, at)
     const before = expansions
     if (node.anchor !== undefined) anchors.set(node.anchor, "open")
-    if (!isScalar(node)) tree.enter(depth, line)
-    const value = isScalar(node) ? scalar(node, line) : isMap(node) ? table(node, depth) : list(node, depth)
+    if (!isScalar(node)) tree.enter(depth, at)
+    const value = isScalar(node) ? scalar(node, at) : isMap(node) ? table(node, depth) : list(node, depth)
     if (node.anchor !== undefined) anchors.set(node.anchor, { value, expansions: expansions - before, uses: 0 })
     return value
   }
@@ -126,24 +147,24 @@ export const parse: Parse = (written, tree) => {
   const table = (node: YAMLMap, depth: number): Value => {
     const made = new Map<string, Value>()
     for (const { key, value } of node.items as ReadonlyArray<Pair<Node | null, Node | null>>) {
-      const line = lineOf(key)
-      if (key !== null && !isScalar(key)) throw new Fault("syntax", "a name that is no text", line)
+      const at = positionOf(key)
+      if (key !== null && !isScalar(key)) throw new Fault("syntax", "a name that is no text", at)
       // as it is written: 1.10 is no number where it is a name
       const name = wellFormed(key?.source ?? "")
-      if (made.has(name)) throw new Fault("syntax", "a name that is there twice", line)
-      tree.put(made, name, convert(value, depth + 1), line)
+      if (made.has(name)) throw new Fault("syntax", "a name that is there twice", at)
+      tree.put(made, name, convert(value, depth + 1), at)
     }
     return made
   }
 
   const list = (node: YAMLSeq, depth: number): Value => {
     const made: Array<Value> = []
-    for (const item of node.items as ReadonlyArray<Node>) tree.put(made, "", convert(item, depth + 1), lineOf(item))
+    for (const item of node.items as ReadonlyArray<Node>) tree.put(made, "", convert(item, depth + 1), positionOf(item))
     return made
   }
 
   const contents = document?.contents ?? null
-  tree.line = lineOf(contents)
+  tree.position = positionOf(contents)
   const isEmpty = contents === null ||
     (isScalar(contents) && contents.type === "PLAIN" && contents.source === "" && contents.tag === undefined)
   return isEmpty ? undefined : convert(contents, 1)

@@ -215,7 +215,7 @@ describe("a document", () => {
         const document = yield* decode(content, format)
         assert.strictEqual(document.root, undefined)
         assert.deepStrictEqual(kinds(document).slice(-1), [kind])
-        assert.strictEqual(document.line([]), undefined)
+        assert.strictEqual(document.position([]), undefined)
       }))
   }
 
@@ -365,9 +365,9 @@ describe("a document", () => {
 
 describe("the line of a part", () => {
   const lines = (format: Document.Format, text: string, pointers: ReadonlyArray<Document.Pointer>) =>
-    Effect.map(decode(text, format), ({ issues, line }) => {
+    Effect.map(decode(text, format), ({ issues, position }) => {
       assert.deepStrictEqual(issues.filter(({ severity }) => severity === "error"), [])
-      return pointers.map((pointer) => line(pointer))
+      return pointers.map((pointer) => position(pointer)?.line)
     })
 
   it.effect("is that of its key or element in JSON", () =>
@@ -452,6 +452,48 @@ describe("the line of a part", () => {
       const items = "l:\n- |\n  a\n- >\n\n  b\n- &x\n- !t\n  c\n- ''\n- *x"
       const each = [0, 1, 2, 3, 4, 5].map((at) => ["l", at])
       assert.deepStrictEqual(yield* lines("yaml", items, each), [2, 4, 7, 9, 10, 11])
+    }))
+})
+
+describe("the column of a part", () => {
+  const columns = (format: Document.Format, text: string, pointers: ReadonlyArray<Document.Pointer>) =>
+    Effect.map(decode(text, format), ({ position }) => pointers.map((pointer) => position(pointer)?.column))
+
+  it.effect("is that of its key or element in JSON and YAML", () =>
+    Effect.gen(function*() {
+      const pointers = [[], ["m"], ["m", "a"], ["m", "a", 1]]
+      assert.deepStrictEqual(yield* columns("jsonc", " {\"m\": {\n  \"a\": [1, 2]}}", pointers), [2, 3, 3, 12])
+      assert.deepStrictEqual(yield* columns("yaml", "m:\n  a: [1, 2]\n", pointers), [1, 1, 3, 10])
+    }))
+
+  it.effect("is told with a fault of the syntax, in every format", () =>
+    Effect.gen(function*() {
+      const placeOf = (format: Document.Format, text: string) =>
+        Effect.map(decode(text, format), ({ issues: [issue] }) => [issue?.line, issue?.column])
+      assert.deepStrictEqual(yield* placeOf("json", "{\n \"a\": ?}"), [2, 7])
+      assert.deepStrictEqual(yield* placeOf("yaml", "a: 1\nb: *x"), [2, 4])
+      assert.deepStrictEqual(yield* placeOf("toml", "a = 1\nb = ?"), [2, 5])
+    }))
+})
+
+describe("a document of YAML", () => {
+  it.effect("prints nothing, whatever the variables of its library say", () =>
+    Effect.gen(function*() {
+      const written: Array<unknown> = []
+      const streams = [process.stdout, process.stderr] as const
+      const writes = streams.map((stream) => stream.write)
+      const logs = [console.log, console.dir] as const
+      for (const name of ["LOG_STREAM", "LOG_TOKENS"]) process.env[name] = "1"
+      for (const stream of streams) stream.write = (chunk: unknown) => written.push(chunk) > 0
+      console.log = console.dir = (...line: ReadonlyArray<unknown>) => void written.push(...line)
+      const { root } = yield* decode("a: [1, &x b]\nc: *x\n", "yaml").pipe(Effect.ensuring(Effect.sync(() => {
+        for (const [at, stream] of streams.entries()) stream.write = writes[at]!
+        ;[console.log, console.dir] = logs
+      })))
+      assert.deepStrictEqual(written, [])
+      assert.strictEqual(root?.get("c"), "b")
+      assert.strictEqual(process.env["LOG_TOKENS"], "1")
+      for (const name of ["LOG_STREAM", "LOG_TOKENS"]) delete process.env[name]
     }))
 })
 
@@ -582,9 +624,9 @@ describe("any document", () => {
     ([contents]) =>
       each(contents, ([content, format]) =>
         Effect.gen(function*() {
-          const { issues, line, root } = yield* decode(content, format)
+          const { issues, position, root } = yield* decode(content, format)
           assert.strictEqual(root === undefined, issues.some(({ severity }) => severity === "error"))
-          for (const key of root?.keys() ?? []) line([key, 0])
+          for (const key of root?.keys() ?? []) position([key, 0])
           assert.deepStrictEqual(Object.keys(Object.getOwnPropertyDescriptors(Object.prototype)), prototype)
         })),
     { fastCheck: { numRuns: 20 } }
