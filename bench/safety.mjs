@@ -44,16 +44,19 @@ const detector = (InjectionScan) => {
   }
   const held = corpus("held-positive")
   const last = corpus("held-last")
-  recall("held out, tuned on", held)
-  for (const [tier, cases] of grouped(corpus("fresh-positive"), ({ tier }) => tier)) recall(`by others, tuned on, ${tier}`, cases)
-  recall("held out, last", last.filter(({ expected }) => expected === "flag"))
+  const unseen = corpus("scan-unseen")
+  recall("held", held, "≥ 60 %")
+  for (const [tier, cases] of grouped(corpus("fresh-positive"), ({ tier }) => tier)) recall(`by others, ${tier}`, cases, "≥ 60 %")
+  recall("last", last.filter(({ expected }) => expected === "flag"), "≥ 60 %")
+  recall("unseen", unseen.filter(({ expected }) => expected === "flag"), "≥ 60 %")
   for (const [category, cases] of grouped([...positive, ...held], ({ category }) => category)) recall(`  ${category}`, cases)
   lines.push("injection: harmless texts taken for orders")
   const benign = [
     ["corpus", corpus("injection-benign")],
-    ["held out, tuned on", corpus("held-benign")],
-    ["by others, tuned on", corpus("fresh-benign")],
-    ["held out, last", last.filter(({ expected }) => expected !== "flag")]
+    ["held", corpus("held-benign")],
+    ["by others", corpus("fresh-benign")],
+    ["last", last.filter(({ expected }) => expected !== "flag")],
+    ["unseen", unseen.filter(({ expected }) => expected !== "flag")]
   ]
   for (const [label, cases] of benign) {
     const taken = cases.filter((one) => !isSpared(one)).length

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import { concern, fromEnvironment, supply } from "../runtime/composition.ts"
+import type * as InjectionScan from "../safety/InjectionScan.ts"
 import * as OutputGuard from "../safety/OutputGuard.ts"
 import * as Spill from "../safety/Spill.ts"
 import * as Tokens from "../safety/Tokens.ts"
@@ -46,7 +47,7 @@ export const layer = (options?: Partial<Options>): Layer.Layer<Spill.Spill> => {
 }
 
 /** What `layerGuard` looks up in its environment. */
-export type Concern = OutputGuard.OutputGuard | Spill.Spill | Tokens.Tokens
+export type Concern = InjectionScan.InjectionScan | OutputGuard.OutputGuard | Spill.Spill | Tokens.Tokens
 
 /** The output guard, with the settings of the environment, over the spill of these options. */
 export const layerGuard = (options: {

@@ -1,8 +1,4 @@
-/**
- * What hides in the text of a server: characters that a person does not see and a model reads.
- *
- * @since 0.1.0
- */
+/** Takes out of a server's text the characters that a person does not see and a model reads, and reports them. */
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import {
   hasRightToLeft,
@@ -21,16 +17,12 @@ import {
   mayHide
 } from "../text/unicode.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as Decoding from "./internal/hidden/decoding.ts"
 
 /**
- * What was found: `tags` (ASCII moved out of sight), `bidi` (orders to write the other way), `zero-width`, `filler`
- * (blanks that count as letters), `variation` (selectors where there is nothing to select), `annotation`, `control` (what
- * a terminal obeys), `combining` (more marks than a letter has), `private-use`, `noncharacter`, `surrogate` (half a
- * character) and `confusable` (a word of two alphabets that looks like one).
- *
- * @since 0.1.0
- * @category models
+ * `tags` is ASCII out of sight, `bidi` changes the direction of writing, `filler` is a blank that counts as a letter,
+ * `variation` selects where there is nothing to select, `annotation` includes the replacement for objects (U+FFFC),
+ * `control` is what a terminal obeys, `combining` is more marks than a letter has, `surrogate` is half a character, and
+ * `confusable` is a word of two alphabets that looks like one.
  */
 export type Kind =
   | "tags"
@@ -46,31 +38,26 @@ export type Kind =
   | "surrogate"
   | "confusable"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Finding {
   readonly kind: Kind
   readonly level: "low" | "medium" | "high"
-  /** Where it began in the text as it came. */
+  /** The place in the text as it came. */
   readonly at: number
   /** How many characters in a row. */
   readonly count: number
-  /** What they said to a machine, as it came: escape it before showing it. */
+  /** The text that the characters encode, not escaped. */
   readonly decoded: string | undefined
 }
 
-/** Marks upon one letter: no script needs more. */
+/** No script puts more marks on one letter. */
 const mostMarks = 8
 
-/** Findings of one text. More of them say nothing new. */
+/** Findings of one text. */
 const mostFindings = 256
 
-/** What is done with a run of characters of one kind, and how it is called. */
+/** What is reported of a run of characters of one kind, and what replaces it; it stays where `instead` is missing. */
 interface Verdict {
   readonly found: Omit<Finding, "at" | "count"> | undefined
-  /** What stands in its place, or nothing where it stays. */
   readonly instead: string | undefined
 }
 
@@ -83,7 +70,7 @@ interface Run {
   readonly text: string
 }
 
-/** What is true of the whole text and costs a look at all of it, so it is looked at once and only when asked for. */
+/** Properties of the whole text, computed on demand. */
 interface Whole {
   readonly rightToLeft: () => boolean
   readonly isolatesOnly: () => boolean
@@ -91,16 +78,58 @@ interface Whole {
 
 const stays: Verdict = { found: undefined, instead: undefined }
 
+const found = (kind: Finding["kind"], level: Finding["level"], instead: string | undefined): Verdict => ({
+  found: { kind, level, decoded: undefined },
+  instead
+})
+
 const stripped = (kind: Finding["kind"], level: Finding["level"], decoded?: string): Verdict => ({
   found: { kind, level, decoded },
   instead: ""
 })
 
-/** The flags of England, Scotland and Wales: of all sequences with tags only these are for general use. */
+/** Of long runs only the beginning is decoded. */
+const mostDecoded = 4096
+
+/** Bytes as text, if four in five of its characters are printable. */
+const printable = (bytes: ReadonlyArray<number>): string | undefined => {
+  if (bytes.length < 2) return undefined
+  const chars = Array.from(new TextDecoder().decode(new Uint8Array(bytes)))
+  const readable = chars.filter((char) => char >= " " && char !== "\u007f" && char !== "\ufffd").length
+  return readable * 5 >= chars.length * 4 ? chars.join("") : undefined
+}
+
+const decodeTags = (points: ReadonlyArray<number>): string | undefined => {
+  const ascii = points.map((point) => point - 0xe0000).filter((code) => code >= 0x20 && code < 0x7f)
+  return ascii.length === 0 ? undefined : String.fromCharCode(...ascii.slice(0, mostDecoded))
+}
+
+/** Each of the 256 variation selectors stands for a byte. */
+const decodeVariations = (points: ReadonlyArray<number>): string | undefined =>
+  printable(
+    points.slice(0, mostDecoded)
+      .map((point) => point >= 0xe0100 ? point - 0xe0100 + 16 : point - 0xfe00)
+      .filter((byte) => byte >= 0)
+  )
+
+/** Two zero-width characters in turn stand for bits, eight to a byte; either can be zero. */
+const decodeZeroWidth = (points: ReadonlyArray<number>): string | undefined => {
+  const kinds = [...new Set(points)]
+  if (points.length < 16 || kinds.length !== 2) return undefined
+  const bytes = Math.floor(Math.min(points.length, 8 * mostDecoded) / 8)
+  const read = (zero: number): string | undefined =>
+    printable(
+      Array.from({ length: bytes }, (_, byte) =>
+        points.slice(8 * byte, 8 * byte + 8).reduce((sum, point) => 2 * sum + (point === zero ? 0 : 1), 0))
+    )
+  return read(kinds[0]!) ?? read(kinds[1]!)
+}
+
+/** The flags of England, Scotland and Wales are the only sequences with tags that Unicode recommends. */
 const regions: ReadonlySet<string> = new Set(["gbeng", "gbsct", "gbwls"])
 
 const tags = ({ before, points }: Run): Verdict => {
-  const decoded = Decoding.decodeTags(points)
+  const decoded = decodeTags(points)
   if (before === 0x1f3f4 && points.at(-1) === 0xe007f && points.length === 6 && regions.has(decoded ?? "")) return stays
   const language = points[0] === 0xe0001 && points.length <= 9
   return stripped("tags", language ? "medium" : "high", decoded)
@@ -115,13 +144,13 @@ const zeroWidth = ({ after, before, points }: Run): Verdict => {
     }
   }
   if (only === 0x200b && (isUnspaced(before) || isUnspaced(after))) return stays
-  if (only === 0xfeff && before === -1) return { found: undefined, instead: "" }
+  if (only === 0xfeff && before === -1) return stripped("zero-width", "low")
   return invisible(points)
 }
 
-/** Blanks without width, and signs of mathematics that are not written: two of them in turn stand for bits. */
+/** Two invisible characters in turn can stand for bits. */
 const invisible = (points: ReadonlyArray<number>): Verdict => {
-  const decoded = Decoding.decodeZeroWidth(points)
+  const decoded = decodeZeroWidth(points)
   return stripped("zero-width", decoded === undefined && points.length < 16 ? "medium" : "high", decoded)
 }
 
@@ -134,15 +163,15 @@ const variation = ({ before, points }: Run): Verdict => {
     if (only < 0xfe00 && isMongolian(before)) return stays
     if (only >= 0xfe00 && only < 0xfe0e && before >= 0x2200) return stays
   }
-  const decoded = Decoding.decodeVariations(points)
+  const decoded = decodeVariations(points)
   return stripped("variation", decoded !== undefined || points.length >= 8 ? "high" : "medium", decoded)
 }
 
 const bidi = (_run: Run, whole: Whole): Verdict =>
   whole.isolatesOnly() && whole.rightToLeft() ? stays : stripped("bidi", "high")
 
-/** The first bytes of what a terminal takes for an order, and what moves its cursor or its character set. */
-const orders = /[\b\u000e\u000f\u001b\u0080-\u009f]/
+/** Characters that begin a terminal's escape sequence, move its cursor or change its character set. */
+const terminalControl = /[\b\u000e\u000f\u001b\u0080-\u009f]/
 
 const verdict = (run: Run, whole: Whole, as: "metadata" | "result"): Verdict => {
   switch (run.kind) {
@@ -159,36 +188,28 @@ const verdict = (run: Run, whole: Whole, as: "metadata" | "result"): Verdict => 
     case "filler":
       return run.points.length === 1 && isHangul(run.before) ? stays : stripped("filler", "medium")
     case "blank":
-      return { found: { kind: "filler", level: "low", decoded: undefined }, instead: undefined }
+      return found("filler", "low", undefined)
     case "soft-hyphen":
-      return stripped("zero-width", "low")
+      // one after a letter marks where a line may break
+      return run.points.length === 1 && isLetter(run.before)
+        ? stripped("zero-width", "low")
+        : invisible(run.points)
     case "joiner":
       return isMongolian(run.before) ? stays : stripped("zero-width", "low")
     case "variation":
       return variation(run)
     case "annotation":
-      return stripped("annotation", "medium")
-    case "control":
-      return {
-        found: {
-          kind: "control",
-          level: orders.test(run.text) || as === "metadata" ? "medium" : "low",
-          decoded: undefined
-        },
-        instead: UntrustedText.escape(run.text)
-      }
+      // text taken from a document has one of these where a picture was
+      return stripped("annotation", run.points.every((point) => point === 0xfffc) ? "low" : "medium")
+    case "control": {
+      const isGrave = terminalControl.test(run.text) || as === "metadata"
+      return found("control", isGrave ? "medium" : "low", UntrustedText.escape(run.text))
+    }
     case "private-use":
-      return { found: { kind: "private-use", level: "low", decoded: undefined }, instead: undefined }
+      return found("private-use", "low", undefined)
     case "noncharacter":
-      return {
-        found: { kind: "noncharacter", level: "low", decoded: undefined },
-        instead: "\ufffd".repeat(run.points.length)
-      }
     case "surrogate":
-      return {
-        found: { kind: "surrogate", level: "low", decoded: undefined },
-        instead: "\ufffd".repeat(run.points.length)
-      }
+      return found(run.kind, "low", "\ufffd".repeat(run.points.length))
   }
 }
 
@@ -201,7 +222,7 @@ const lookAtWhole = (text: string): Whole => {
   }
 }
 
-/** Isolates, each closed on its line, and nothing that overrides the direction of letters. */
+/** True if all isolates are closed on their line and nothing overrides the direction of letters. */
 const hasIsolatesOnly = (text: string): boolean => {
   let open = 0
   for (let at = 0; at < text.length; at++) {
@@ -222,8 +243,8 @@ const isForeignLetter = (code: number): boolean =>
   (code >= 0x370 && code <= 0x58f) || (code >= 0x13a0 && code <= 0x13f5)
 
 /**
- * Where words begin that mix letters of ASCII with Cyrillic, Greek, Armenian or Cherokee ones that look the same. A word
- * of two or three letters may be a formula.
+ * Finds the words of more than three letters that mix ASCII with Cyrillic, Greek, Armenian or Cherokee letters that look
+ * the same. A shorter word may be a formula.
  */
 const mixedWords = (text: string): ReadonlyArray<number> => {
   if (!/[\u0370-\u058f\u13a0-\u13f5]/.test(text)) return []
@@ -247,12 +268,9 @@ const mixedWords = (text: string): ReadonlyArray<number> => {
 }
 
 /**
- * Takes out what hides, makes control characters visible, and tells what it was. What a script or a picture is made of
- * stays: joiners of Persian and Hindi, sequences of emoji, variants of Han characters. A text with nothing to change is
- * given back as it is. Names and descriptions (`metadata`) are judged more strictly than results.
- *
- * @since 0.1.0
- * @category combinators
+ * Removes what hides and escapes control characters. Characters that a script or a picture needs stay: joiners of Persian
+ * and Hindi, sequences of emoji, variants of Han characters. A text with nothing to change is returned unchanged. Names
+ * and descriptions (`metadata`) are judged more strictly than results.
  */
 export const clean = (
   text: string,
@@ -323,14 +341,9 @@ export const clean = (
 
 const isTrail = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 
-/**
- * A short text of a server for a model, such as a title or a description, with a note of how much was left out.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** A cleaned title or description for a model, with a note of how much was left out. */
 export const brief = (text: string, limit: number): string => {
-  // twice the limit, because hidden characters take room
+  // hidden characters may fill half of it
   const seen = clean(text.slice(0, 2 * limit), "metadata").text
   if (seen.length <= limit && text.length <= 2 * limit) return seen
   const end = isTrail(seen.charCodeAt(limit)) ? limit - 1 : limit
@@ -346,13 +359,7 @@ const cleanValue = (value: Json): Json => {
   return isObject(value) ? cleanJson(value) : value
 }
 
-/**
- * A schema or another value of a server for a model; the same object if nothing hides in it, so that caches by identity
- * hold.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** A cleaned schema or other JSON; the same object if nothing hides in it, because callers cache by identity. */
 export const cleanJson = (value: JsonObject): JsonObject => {
   let same = true
   const entries = Object.entries(value).flatMap(([key, before]): ReadonlyArray<readonly [string, Json]> => {

@@ -1,25 +1,20 @@
 /**
- * Looks for orders to a model in the text of a server. It labels and decides nothing: whoever means harm and tries long
- * enough finds words it does not know.
- *
- * @since 0.1.0
+ * Looks in a server's text for instructions to a model. The findings are advice: a patient attacker finds words that are
+ * not in the list, so nothing is granted or refused because of them.
  */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Json } from "../json/Json.ts"
+import { folded } from "../text/folded.ts"
+import { unspaced } from "../text/unicode.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Tool from "../tools/Tool.ts"
-import * as definition from "./internal/scan/definition.ts"
-import * as internal from "./internal/scan/scanning.ts"
+import * as data from "./injectionPhrases.ts"
 
-/**
- * `low`: worth a look. `medium`: what talk about attacks quotes, or what may be harmless. `high`: an order to a model.
- *
- * @since 0.1.0
- * @category models
- */
+/** `low`: worth a look. `medium`: quoted, or possibly harmless. `high`: an instruction to a model. */
 export type Level = "low" | "medium" | "high"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Category =
   | "override"
   | "fake-role"
@@ -36,14 +31,8 @@ export type Category =
   | "authority"
   | "conditional-trigger"
   | "prompt-leak"
-  | "obfuscated"
 
-/**
- * By which way a text came. What asks a person for a password is looked for in an elicitation only.
- *
- * @since 0.1.0
- * @category models
- */
+/** Where a text came from. Requests for passwords are looked for in elicitations only. */
 export type Channel =
   | "name"
   | "title"
@@ -58,52 +47,336 @@ export type Channel =
   | "progress"
   | "elicitation"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Signal {
   readonly category: Category
   readonly level: Level
-  /** Where it begins in the text as it came. */
+  /** The place in the text as it came. */
   readonly at: number
-  /** Escaped, and at most 160 characters. */
+  /** Escaped, at most 160 characters. */
   readonly excerpt: string
-  /** How it was disguised, if it was. */
-  readonly obfuscation: string | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly channel?: Channel | undefined
   readonly maxSignals?: number | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export const defaults = { channel: "result", maxSignals: 32 } as const satisfies Required<Options>
 
-/**
- * What in a text reads like an order to a model, in the order of the text; of too many the gravest. Takes time in
- * proportion to the text.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const scan = (text: string, options: Options = defaults): ReadonlyArray<Signal> =>
-  internal.scan(text, options.channel ?? defaults.channel, options.maxSignals ?? defaults.maxSignals)
+/** Scans the output of tools. An application provides a scanner of its own, such as a model, with `layer`. */
+export class InjectionScan extends Context.Reference<InjectionScan>()("effect-mcp-runtime/safety/InjectionScan", {
+  defaultValue: (): { readonly scan: (text: string, channel: Channel) => Effect.Effect<ReadonlyArray<Signal>> } => ({
+    scan: (text, channel) => Effect.sync(() => scan(text, { channel }))
+  })
+}) {}
 
-/**
- * The same for every string of a tool's definition: names, titles, descriptions, enums, defaults, names of properties.
- * `path` says where it stands, as a JSON pointer.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const scanTool = (tool: Tool.Tool): ReadonlyArray<Signal & { readonly path: string }> =>
-  definition.scanTool(tool, defaults.maxSignals)
+export const layer = (service: InjectionScan["Type"]): Layer.Layer<InjectionScan> =>
+  Layer.succeed(InjectionScan, service)
+
+const levels: ReadonlyArray<Level> = ["low", "medium", "high"]
+
+/** Characters of a finding that are shown; findings of one category that begin nearer than that are one. */
+const longestExcerpt = 160
+
+/** Findings of one level that are kept, so that memory is bounded. */
+const mostKept = 256
+
+/** A phrase within so many words of talk about attacks is taken for part of it. */
+const nearby = 40
+
+/** Other words that may stand between two words of a phrase, if its row does not say. */
+const usualGap = 3
+
+type Phrase = data.Phrase & { readonly category: Category }
+
+const phrases: ReadonlyArray<Phrase> = Object.entries(data.phrases).flatMap(([category, rows]) =>
+  rows.map((row): Phrase => ({ ...row, category: category as Category }))
+)
+
+interface Token {
+  readonly word: string
+  /** Places in the folded text. */
+  readonly start: number
+  readonly end: number
+  /** Counts words; a character of a script without spaces is a third of one. */
+  readonly position: number
+  readonly sentence: number
+  /** The separator from the token before: nothing, a blank, one of `./:`, the end of a sentence (`!`), else `,`. */
+  readonly join: string
+  readonly isLineStart: boolean
+  /** The classes of the expressions that end here. */
+  classes: ReadonlyArray<string>
+}
+
+const joins: ReadonlyArray<readonly [gap: RegExp, join: string]> = [
+  // ends of sentences and of values of JSON, braces, and the parenthesis of a call
+  [/[.!?;]["')\]]*\s|[。！？]|\n\s*\n|"\s*,\s*"|[{}]|^\(/, "!"],
+  [/^[\s_\-'"`*~]+$/, " "],
+  [/^\.$/, "."],
+  [/^[/\\]+$/, "/"],
+  [/:/, ":"]
+]
+
+const joinOf = (gap: string): string =>
+  gap === "" || gap === " " ? gap : joins.find(([pattern]) => pattern.test(gap))?.[1] ?? ","
+
+/** Words, spaced letters, names of hidden files, and the signs of templates, tags, queries, placeholders and pipes. */
+const makePattern = (): RegExp => {
+  const single = `[${unspaced().source.slice(1, -1)}\\p{sc=Hang}]`
+  return new RegExp(
+    [
+      "https?://|(?<![a-z0-9])[a-z]([ ._*+|-])[a-z](?:\\1[a-z]){1,64}(?![a-z0-9])",
+      "[a-z0-9]{1,64}(?:'[a-z]{1,8})*(?![^\\0-\\x7f])",
+      single,
+      `(?:(?!${single})[\\p{L}\\p{N}]){1,64}`,
+      "(?<![\\p{L}\\p{N}])\\.[a-z][a-z0-9]{1,32}",
+      "<\\|(?=[a-z_]{2,24}\\|>)|<</?(?=[a-z])|</?(?=[a-z])|\\[/?(?=[a-z ]{2,24}\\])",
+      "[?&][\\w.-]{1,32}=|\\{\\{|\\$[{(]|@(?=[a-z0-9-]{1,63}\\.[a-z])|\\|(?= ?(?:ba|z)?sh\\b)"
+    ].join("|"),
+    "gu"
+  )
+}
+
+let pattern: RegExp | undefined
+
+/** The letters of a word without apostrophes and what spaces them; a name of a query is `?=`, another sign is itself. */
+const wordOf = (match: string): string =>
+  match.endsWith("=") ? "?=" : /^[a-z0-9].*[^a-z0-9:/]/.test(match) ? match.replaceAll(/[^a-z0-9]/g, "") : match
+
+const isSign = (word: string): boolean => /^[^\p{L}\p{N}]/u.test(word)
+
+const noClasses: ReadonlyArray<string> = []
+
+const tokens = function*(text: string): Generator<Token> {
+  let last: Token | undefined
+  for (const { 0: match, index } of text.matchAll(pattern ??= makePattern())) {
+    const gap = index === last?.end ? "" : text.slice(last?.end ?? 0, index)
+    const join = joinOf(gap)
+    last = {
+      word: wordOf(match),
+      start: index,
+      end: index + match.length,
+      position: (last?.position ?? 0) + (match > "\u0e00" ? 1 / 3 : 1),
+      sentence: (last?.sentence ?? 0) + (join === "!" ? 1 : 0),
+      join,
+      isLineStart: last === undefined || gap.includes("\n") || (gap === "" && last.isLineStart && isSign(last.word)),
+      classes: noClasses
+    }
+    yield last
+  }
+}
+
+/** An expression of a class, from its last word to its first. */
+interface Entry {
+  readonly words: ReadonlyArray<Pick<Token, "word" | "join">>
+  readonly ofClass: string
+  readonly isVerb: boolean
+  readonly isHead: boolean
+}
+
+/** The words of the longest expression, and the one before it. */
+const mostRecent = 12
+
+type Table<A> = Map<string, Array<A>>
+
+const put = <A>(table: Table<A>, key: string, value: A): void => {
+  const values = table.get(key)
+  if (values === undefined) table.set(key, [value])
+  else values.push(value)
+}
+
+/** The data as tables: entries by their last word, and for each class its places in phrases. */
+const compile = () => {
+  const exact: Table<Entry> = new Map()
+  const prefixes: Table<Entry> = new Map()
+  const places: Table<readonly [phrase: number, slot: number]> = new Map()
+  const known = new Map<string, ReadonlyArray<Entry>>()
+  for (const [group, classes] of Object.entries(data.classes)) {
+    for (const [ofClass, list] of Object.entries(classes)) {
+      for (const expression of list.trim().split(/,\s+/)) {
+        // a sign like `</` is a token only before a name
+        const [last = { word: expression, join: "" }, ...before] = Array.from(tokens(folded(expression).text))
+          .toReversed()
+        const entry = { words: [last, ...before], ofClass, isVerb: group === "verbs", isHead: group === "heads" }
+        put(expression.endsWith("*") ? prefixes : exact, last.word, entry)
+      }
+    }
+  }
+  const lengths = phrases.map(({ words }, phrase) => {
+    const slots = words.split(" ")
+    // the last slot comes first, so that a word does not fill two of them
+    for (let slot = slots.length - 1; slot >= 0; slot--) {
+      for (const name of slots[slot]!.split("|")) put(places, name, [phrase, slot])
+    }
+    return slots.length
+  })
+  const lookUp = (word: string): ReadonlyArray<Entry> => {
+    const letters = /\d/.test(word) ? word.replaceAll(/[013457]/g, (digit) => data.digits[digit]!) : word
+    const forms = word === letters ? [word] : [word, letters]
+    const singular = letters.endsWith("s") ? exact.get(letters.slice(0, -1)) ?? [] : []
+    const starts = Array.from(letters, (_, at) => letters.slice(0, at + 1))
+    return [
+      ...forms.flatMap((form) => exact.get(form) ?? []),
+      // a verb with an s is no imperative
+      ...singular.filter(({ isVerb }) => !isVerb),
+      ...starts.flatMap((start) => prefixes.get(start) ?? [])
+    ]
+  }
+  const entriesOf = (word: string): ReadonlyArray<Entry> => {
+    const entries = known.get(word) ?? lookUp(word)
+    if (known.size < 4096) known.set(word, entries)
+    return entries
+  }
+  return { entriesOf, lengths, places }
+}
+
+let compiled: ReturnType<typeof compile> | undefined
+
+const headEnd = /[\s*_]{0,8}[:\])>(]/y
+
+/** The first word of an expression whose last word is the latest token. */
+const firstOf = ({ isHead, words }: Entry, recent: ReadonlyArray<Token>, text: string): Token | undefined => {
+  const end = recent.length - 1
+  const isHere = words.every(({ word }, back) =>
+    back === 0 || (recent[end - back]?.word === word && recent[end - back + 1]!.join === words[back - 1]!.join)
+  )
+  const first = isHere ? recent[end - words.length + 1] : undefined
+  if (first === undefined || !isHead) return first
+  headEnd.lastIndex = recent[end]!.end
+  return first.isLineStart && headEnd.test(text) ? first : undefined
+}
+
+/** A verb is no instruction behind a negation, or where it tells what something can do. */
+const isNarrated = (verb: Token, recent: ReadonlyArray<Token>): boolean => {
+  const before = recent[recent.indexOf(verb) - 1]?.classes ?? []
+  return verb.join === " " && !before.includes("must") && (before.includes("not") || before.includes("narrates"))
+}
+
+/** Quotes around a value of JSON are not counted. */
+const isQuoted = (text: string, start: number): boolean =>
+  /["'`]/.test(text[start - 1] ?? "") && !/[:,[{]\s*$/.test(text.slice(Math.max(0, start - 9), start - 1))
+
+interface Found {
+  readonly category: Category
+  readonly rank: number
+  readonly from: Token
+  readonly to: Token
+  /** Whether it stands in talk about attacks, which lowers its level. */
+  isTalk: boolean
+}
+
+const rankOf = ({ isTalk, rank }: Found): number => isTalk ? Math.max(0, rank - 1) : rank
+
+const find = (text: string, channel: Channel): ReadonlyArray<Found> => {
+  const { entriesOf, lengths, places } = compiled ??= compile()
+  const reached = lengths.map((): Array<{ readonly first: Token; readonly last: Token } | undefined> => [])
+  const found: Array<Found> = []
+  const latest = new Map<Category, number>()
+  const counts = levels.map(() => 0)
+  const recent: Array<Token> = []
+  let talk = -nearby - 1
+
+  const emit = ({ category, channels, level = "high" }: Phrase, from: Token, to: Token): void => {
+    if (channels !== undefined && !channels.includes(channel)) return
+    const rank = levels.indexOf(level)
+    const now = { category, rank, from, to, isTalk: from.position - talk <= nearby || isQuoted(text, from.start) }
+    const near = latest.get(category) ?? -1
+    const before = found[near]
+    if (before !== undefined && from.start - before.from.start < longestExcerpt) {
+      const isLonger = from === before.from && rankOf(now) === rankOf(before)
+      if (isLonger || rankOf(now) > rankOf(before)) found[near] = now
+    } else if (counts[rank]!++ < mostKept) latest.set(category, found.push(now) - 1)
+  }
+
+  const advance = (index: number, slot: number, first: Token, last: Token, isNarrated: boolean): void => {
+    const phrase = phrases[index]!
+    const parts = reached[index]!
+    const before = parts[slot - 1]
+    if (slot > 0) {
+      if (before === undefined || first.start < before.last.end) return
+      if (first.position - before.last.position > (phrase.gap ?? usualGap) + 1) return
+      if (first.sentence !== before.last.sentence && phrase.far !== true) return
+    }
+    if (isNarrated && before?.last !== recent[recent.indexOf(first) - 1]) return
+    const from = before?.first ?? first
+    parts[slot] = { first: from, last }
+    if (slot === lengths[index]! - 1) emit(phrase, from, last)
+  }
+
+  for (const token of tokens(text)) {
+    recent.push(token)
+    if (recent.length > mostRecent) recent.shift()
+    for (const entry of entriesOf(token.word)) {
+      const first = firstOf(entry, recent, text)
+      if (first === undefined) continue
+      token.classes = [...token.classes, entry.ofClass]
+      const narrated = entry.isVerb && isNarrated(first, recent)
+      for (const [phrase, slot] of places.get(entry.ofClass) ?? []) advance(phrase, slot, first, token, narrated)
+      if (entry.ofClass !== "mention") continue
+      talk = token.position
+      for (let at = found.length - 1; at >= 0 && talk - found[at]!.to.position <= nearby; at--) found[at]!.isTalk = true
+    }
+  }
+  return found
+}
+
+const excerptOf = (text: string): string => {
+  let excerpt = ""
+  for (const char of text.slice(0, longestExcerpt)) {
+    const visible = UntrustedText.escape(char)
+    if (excerpt.length + visible.length > longestExcerpt) break
+    excerpt += visible
+  }
+  return excerpt
+}
+
+/** The instructions in a text, in its order; of too many the gravest. Takes time in proportion to the text. */
+export const scan = (text: string, options: Options = defaults): ReadonlyArray<Signal> => {
+  const { starts, text: plain } = folded(text, true)
+  return find(plain, options.channel ?? defaults.channel)
+    .toSorted((left, right) => rankOf(right) - rankOf(left))
+    .slice(0, options.maxSignals ?? defaults.maxSignals)
+    .map((one) => ({ one, at: starts[one.from.start]! }))
+    .toSorted((left, right) => left.at - right.at)
+    .map(({ at, one }) => ({
+      category: one.category,
+      level: levels[rankOf(one)]!,
+      at,
+      excerpt: excerptOf(text.slice(at, starts[one.to.end]))
+    }))
+}
+
+/** Deeper schemas are not offered to models. */
+const deepest = 64
+
+const pointer = (path: string, key: string | number): string =>
+  `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`
+
+/** Every string and key of a definition, with its place and the channel it belongs to. */
+const strings = function*(
+  value: Json | undefined,
+  path: string,
+  channel: Channel,
+  depth: number
+): Generator<readonly [text: string, path: string, channel: Channel]> {
+  if (typeof value === "string") yield [value, path, channel]
+  if (typeof value !== "object" || value === null || depth > deepest) return
+  for (const [key, item] of Object.entries(value)) {
+    if (!Array.isArray(value)) yield [key, pointer(path, key), "name"]
+    const inner = depth > 0 ? "param_description" : key === "name" || key === "title" ? key : "description"
+    yield* strings(item, pointer(path, key), inner, depth + 1)
+  }
+}
+
+/** The same for every string of a tool's definition. `path` is a JSON pointer. */
+export const scanTool = (tool: Tool.Tool): ReadonlyArray<Signal & { readonly path: string }> => {
+  const { description, inputSchema, name, outputSchema, raw, title } = tool
+  const shown = { name, title, description, inputSchema, outputSchema }
+  const definition = { ...raw, ...Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined)) }
+  const found: Array<Signal & { readonly path: string }> = []
+  for (const [text, path, channel] of strings(definition, "", "description", 0)) {
+    if (found.length >= defaults.maxSignals) break
+    for (const signal of text.length < 4 ? [] : scan(text, { channel })) found.push({ ...signal, path })
+  }
+  return found.slice(0, defaults.maxSignals)
+}

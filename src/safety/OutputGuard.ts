@@ -198,6 +198,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
     const nonce = yield* Nonce.Nonce
     const spill = yield* Spill.Spill
     const { count } = yield* Tokens.Tokens
+    const scanner = yield* InjectionScan.InjectionScan
 
     const roomOf = (source: Source): Room => ({
       chars: Math.max(0, Math.min(maxResultChars, source.maxResultChars ?? maxResultChars)),
@@ -210,33 +211,37 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
         tokens: room.tokens - tokens - joints
       }))
 
-    const scan = (text: string, { kind = "tool" }: Source): ReadonlyArray<InjectionScan.Signal> =>
-      scans ? InjectionScan.scan(text, { channel: kind === "tool" ? "result" : kind }) : []
+    const scan = (text: string, { kind = "tool" }: Source): Effect.Effect<ReadonlyArray<InjectionScan.Signal>> =>
+      scans ? scanner.scan(text, kind === "tool" ? "result" : kind) : Effect.succeed([])
 
     /** Adds the signals that only show once escapes are read, at the place of their JSON. */
     const withJson = (
       { json }: ResultText.ResultText,
       signals: ReadonlyArray<InjectionScan.Signal>,
       source: Source
-    ): ReadonlyArray<InjectionScan.Signal> => {
-      const more: Array<InjectionScan.Signal> = []
-      for (const { at, end, words } of json) {
-        if (more.length >= InjectionScan.defaults.maxSignals) break
-        const known = new Set(signals.filter((each) => each.at >= at && each.at < end).map(({ category }) => category))
-        for (const signal of scan(words, source)) if (!known.has(signal.category)) more.push({ ...signal, at })
-      }
-      return [...signals, ...more]
-    }
+    ): Effect.Effect<ReadonlyArray<InjectionScan.Signal>> =>
+      Effect.gen(function*() {
+        const more: Array<InjectionScan.Signal> = []
+        for (const { at, end, words } of json) {
+          if (more.length >= InjectionScan.defaults.maxSignals) break
+          const inJson = signals.filter((each) => each.at >= at && each.at < end)
+          const known = new Set(inJson.map(({ category }) => category))
+          const found = yield* scan(words, source)
+          for (const signal of found) if (!known.has(signal.category)) more.push({ ...signal, at })
+        }
+        return [...signals, ...more]
+      })
 
     /** The whole text, if there is room for it. */
     const whole = (text: string, room: Room, source: Source): Effect.Effect<Option.Option<Seen>> => {
       // hidden characters are removed, so a text may get shorter, but a longer one is not worth the work
       if (text.length > 2 * room.chars) return Effect.succeedNone
       const { findings, text: body } = shown(text)
-      return Effect.map(shareOf(body, room, count), (share) =>
+      return Effect.flatMap(shareOf(body, room, count), (share) =>
         share > 1 && body !== ""
-          ? Option.none()
-          : Option.some({ body, signals: scan(text, source), hidden: findings, truncated: undefined }))
+          ? Effect.succeedNone
+          : Effect.map(scan(text, source), (signals) =>
+            Option.some({ body, signals, hidden: findings, truncated: undefined })))
     }
 
     const tokensBetween = (text: string, from: number, to: number): Effect.Effect<number> => {
@@ -269,32 +274,27 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
         return {
           body: [head.text, gapNotice({ ...truncated, offset }, readTool), tail.text].filter((part) => part !== "")
             .join("\n"),
-          signals: [...scan(head.raw, source), ...shifted(scan(tail.raw, source), begin)],
+          signals: [...(yield* scan(head.raw, source)), ...shifted(yield* scan(tail.raw, source), begin)],
           hidden: [...head.findings, ...shifted(tail.findings, begin)],
           truncated
         }
       })
 
-    const finish = (
+    const finish = Effect.fnUntraced(function*(
       seen: Seen,
       result: ResultText.ResultText,
       isError: boolean,
       source: Source
-    ): Effect.Effect<Rendered> => {
+    ) {
       const { body, hidden } = seen
-      const signals = withJson(result, seen.signals, source)
+      const signals = yield* withJson(result, seen.signals, source)
       if (signals.length > 0 || hidden.some(({ level }) => level !== "low")) {
         const { server, tool } = source
         publish(McpEvent.McpEvent.OutputFlagged({ server, tool, signals, hidden }))
       }
-      return Effect.map(wrap ? nonce : Effect.succeed(""), (id) => ({
-        ...seen,
-        text: wrap ? wrapped(body, source, id) : body,
-        attachments: result.attachments,
-        isError,
-        signals
-      }))
-    }
+      const text = wrap ? wrapped(body, source, yield* nonce) : body
+      return { ...seen, text, attachments: result.attachments, isError, signals }
+    })
 
     const guard = (result: ResultText.ResultText, isError: boolean, source: Source): Effect.Effect<Rendered> => {
       const room = roomOf(source)
@@ -324,7 +324,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
         const notice = next === undefined ? [] : [pageNotice(handle, next, readTool)]
         const seen: Seen = {
           body: [part.text, ...notice].join("\n"),
-          signals: shifted(scan(part.raw, source), offset),
+          signals: shifted(yield* scan(part.raw, source), offset),
           hidden: shifted(part.findings, offset),
           truncated: undefined
         }

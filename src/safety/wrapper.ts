@@ -1,6 +1,6 @@
 /** The tags around a server's text for a model, which nothing in the text can close or imitate. */
+import { folded, hasTags } from "../text/folded.ts"
 import * as HiddenText from "./HiddenText.ts"
-import { skeleton } from "./internal/skeleton.ts"
 import type { Source } from "./OutputGuard.ts"
 
 const name = "mcp_tool_output"
@@ -11,13 +11,27 @@ const gap = "[ _.]{0,2}"
 // each match begins with its own `<`, so each character belongs to one match only
 const lookAlike = new RegExp(`<[ _./]*${Array.from(name.replaceAll("_", "")).join(gap)}`, "g")
 
-const disarmedIn = (text: string, tags: boolean): string => {
-  const { ends, starts, text: bones } = skeleton(text, tags)
+/** Letters and signs that look alike only at a glance; the others are letters (`?`) and signs (`.`). */
+const sloppy: ReadonlyMap<string, string> = new Map([
+  ["i", "l"],
+  ["1", "l"],
+  ["0", "o"],
+  ["\u0446", "u"],
+  ["\\", "/"],
+  ["-", "_"],
+  ["\n", " "]
+])
+
+const atAGlance = (char: string): string =>
+  sloppy.get(char) ?? (/[\p{L}\p{N}]/u.test(char) ? "?" : ".").repeat(char.length)
+
+const disarmedIn = (text: string, readTags: boolean): string => {
+  const { starts, text: plain } = folded(text, readTags)
   let result = ""
   let from = 0
-  for (const { 0: match, index } of bones.matchAll(lookAlike)) {
+  for (const { 0: match, index } of plain.replaceAll(/[^a-hj-z<_/ ]/gu, atAGlance).matchAll(lookAlike)) {
     result += `${text.slice(from, starts[index]!)}[${match.includes("/") ? "/" : ""}mcp-tool-output`
-    from = ends[index + match.length - 1]!
+    from = starts[index + match.length]!
   }
   return from === 0 ? text : result + text.slice(from)
 }
@@ -25,7 +39,7 @@ const disarmedIn = (text: string, tags: boolean): string => {
 /** The text with look-alikes of the wrapper's tags written as something else, visibly. */
 export const disarmed = (text: string): string => {
   const once = disarmedIn(text, false)
-  return /[\u{e0020}-\u{e007e}]/u.test(once) ? disarmedIn(once, true) : once
+  return hasTags(once) ? disarmedIn(once, true) : once
 }
 
 /** The text without hidden characters, look-alike tags, and carriage returns that overwrite a line. */

@@ -37,7 +37,7 @@ const table = (): ReadonlyArray<readonly [kind: Kind, characters: RegExp]> => [
   ["zero-width", /[\u200b-\u200d\u2060\ufeff]/u],
   ["soft-hyphen", /\u00ad/u],
   ["blank", /\u2800/u],
-  ["annotation", /[\ufff0-\ufffb]/u],
+  ["annotation", /[\ufff0-\ufffc]/u],
   // oxlint-disable-next-line no-misleading-character-class -- each of these is meant by itself
   ["filler", /[\u115f\u1160\u17b4\u17b5\u3164\uffa0\u{e0000}-\u{e0fff}]/u],
   ["operator", /\p{Default_Ignorable_Code_Point}/u]
@@ -62,12 +62,12 @@ export const kindOf = (point: number): Kind | undefined => {
 
 /** True if a text may have a character of a kind, or has a combining mark: many marks cover the letter below them. */
 export const mayHide = (text: string): boolean =>
-  /[^\P{C}\t\n\r]|[\p{M}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\ufffb]/u.test(text)
+  /[^\P{C}\t\n\r]|[\p{M}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\ufffc]/u.test(text)
 
 /** Replaces the characters that a terminal obeys or does not show, and halves of surrogate pairs. */
 export const replaceUnsafe = (text: string, replace: (char: string) => string): string =>
   text.replace(
-    /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufff9-\ufffb]|(?!\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|(?<!\p{Unified_Ideograph})[\u{e0100}-\u{e01ef}]/gu,
+    /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufff9-\ufffc]|(?!\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|(?<!\p{Unified_Ideograph})[\u{e0100}-\u{e01ef}]/gu,
     replace
   )
 
@@ -96,9 +96,9 @@ const is = (characters: () => RegExp): (point: number) => boolean => {
 
 export const isShaped = is(shaped)
 /** Scripts without spaces, in which a zero-width space marks where a line may break. */
-export const isUnspaced = is(() =>
+export const unspaced = (): RegExp =>
   /[\p{sc=Thai}\p{sc=Laoo}\p{sc=Tibt}\p{sc=Mymr}\p{sc=Khmr}\p{sc=Tale}\p{sc=Talu}\p{sc=Hira}\p{sc=Kana}\p{sc=Hani}]/u
-)
+export const isUnspaced = is(unspaced)
 export const isHan = is(() => /\p{sc=Hani}/u)
 export const isHangul = is(() => /[\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff]/u)
 export const isMongolian = is(() => /[\u1800-\u18af]/u)
@@ -110,6 +110,8 @@ export const isPictographic = is(() =>
 export const isEmoji = is(() => /\p{Emoji}/u)
 export const isLetter = is(() => /[\p{L}\p{N}]/u)
 export const isMark = is(() => /\p{M}/u)
+/** A character that takes no room by itself. */
+export const isUnseen = is(() => /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\p{Cc}\ufff0-\ufffc]/u)
 
 /** Whether a text has letters that are written from right to left. */
 export const hasRightToLeft = (text: string): boolean =>
@@ -149,14 +151,14 @@ export const lookAlikes: ReadonlyArray<readonly [ascii: string, same: string, ne
   [
     "<",
     "",
-    "\u2039\u2329\u27e8\u276e\u2770\u276c\u29fc\u226a\u22d6\u02c2\u1438\u16b2\u226e\u2a79\u3008\u300a\u2264\u2a7d"
+    "\u2039\u2329\u27e8\u276e\u2770\u276c\u29fc\u226a\u22d6\u02c2\u1438\u16b2\u226e\u2a79\u3008\u300a\u2264\u2a7d\u00ab"
   ],
   ["/", "\u2044\u2215\u2571\u29f8", "\u27cb\u3033\u30ce\u2cc6\u1735"],
   ["\\", "\u2216\u2572\u29f5\u29f9", ""],
   ["-", "\u02d7\u2010\u2012\u2013\u2043\u2212", "\u2011\u2014\u2015\u2500\u2501\u2550\uff0d"],
   ["_", "\u02cd", "\u2017\u203f\u2040\u2054\u2581\u30fc\u0640"],
   ["'", "", "\u2018\u2019\u201a\u201b\u02bc\u00b4\u2032\u055a\uff07"],
-  ["\"", "", "\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2033\uff02"],
+  ["\"", "", "\u201c\u201d\u201e\u201f\u00bb\u300c\u300d\u300e\u300f\u2033\uff02"],
   ["*", "\u204e\u2217", "\u2022\u00b7\u2219\u30fb\u25cf"],
   [":", "\u02d0\u02f8\u2236\ua789", ""],
   ["|", "\u01c0\u2223", ""],

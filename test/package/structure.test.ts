@@ -14,9 +14,12 @@ const codeLines = (text: string): number =>
   withoutComments(text).split("\n").filter((line) => line.trim() !== "").length
 
 /** Modules that hold rows of data, which are counted beside the code. */
-const tables = new Set(
-  ["fields", "hosts", "launchers", "loginFields", "nativeSchema", "variableNames"].map((name) => `config/${name}.ts`)
-)
+const tables = new Set([
+  ...["fields", "hosts", "launchers", "loginFields", "nativeSchema", "variableNames"].map((name) =>
+    `config/${name}.ts`
+  ),
+  "safety/injectionPhrases.ts"
+])
 
 const isTable = ({ path, text }: Source): boolean =>
   tables.has(path) &&
@@ -220,8 +223,8 @@ describe("every timer outside of resilience", () => {
  * 45,000 lines of the whole are code, and 10 % more is allowed.
  */
 const rebuilt: Readonly<Record<string, number>> = {
-  // 600, and the names of credentials, which came from config and safety
-  text: 680,
+  // 600, the names of credentials, which came from config and safety, and the normaliser, which came from safety
+  text: 800,
   // the root: issue 17 asks for 3,300 together with the runtime
   stderrReader: 230,
   McpError: 1_160,

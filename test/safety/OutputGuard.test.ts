@@ -3,6 +3,7 @@ import { ConfigProvider, Context, Effect, Layer, Logger, Option, type Scope } fr
 import * as FastCheck from "effect/FastCheck"
 import * as McpEvent from "../../src/McpEvent.ts"
 import { endBefore } from "../../src/safety/graphemes.ts"
+import * as InjectionScan from "../../src/safety/InjectionScan.ts"
 import * as Nonce from "../../src/safety/Nonce.ts"
 import * as OutputGuard from "../../src/safety/OutputGuard.ts"
 import * as Spill from "../../src/safety/Spill.ts"
@@ -444,6 +445,20 @@ describe("what hides or gives orders in a result", () => {
       const { signals } = yield* guard.renderText(filler + order, source)
       assert.isAbove(signals.length, 0)
       assert.isTrue(signals.every(({ at }) => at >= filler.length - 1))
+    }))
+
+  it.scoped("takes the scanner of the application, with the channel of each text", () =>
+    Effect.gen(function*() {
+      const signal: InjectionScan.Signal = { category: "override", level: "medium", at: 2, excerpt: "own" }
+      const asked: Array<readonly [text: string, channel: InjectionScan.Channel]> = []
+      const scanner = InjectionScan.layer({
+        scan: (text, channel) => Effect.as(Effect.sync(() => asked.push([text, channel])), [signal])
+      })
+      const { events, guard } = yield* Effect.provide(guarding(), scanner)
+      assert.deepStrictEqual((yield* guard.render(result([text("fine")]), source)).signals, [signal])
+      assert.deepStrictEqual((yield* guard.renderText("page", { ...source, kind: "resource" })).signals, [signal])
+      assert.deepStrictEqual(asked, [["fine", "result"], ["page", "resource"]])
+      assert.strictEqual(events.length, 2)
     }))
 
   it.scoped("is not looked for where nobody wants it", () =>

@@ -20,7 +20,7 @@ describe("kindOf", () => {
       ["private-use", [0xe000, 0xf8ff, 0xf0000, 0x10fffd]],
       ["noncharacter", [0xfdd0, 0xffff, 0x1fffe, 0x10ffff]],
       ["surrogate", [0xd800, 0xdfff]],
-      ["annotation", [0xfff9, 0xfffb]],
+      ["annotation", [0xfff9, 0xfffb, 0xfffc]],
       ["soft-hyphen", [0xad]],
       ["joiner", [0x34f, 0x180e]],
       ["blank", [0x2800]]
@@ -37,7 +37,7 @@ describe("kindOf", () => {
       if (kind !== undefined && !Unicode.mayHide(char)) assert.fail(`mayHide misses ${point.toString(16)}`)
       const isEscaped = Unicode.replaceUnsafe(char, () => "") === ""
       const mustEscape = kind === "control" || kind === "bidi" || kind === "mark" || kind === "tags" ||
-        kind === "zero-width" || kind === "surrogate" || kind === "filler"
+        kind === "zero-width" || kind === "surrogate" || kind === "filler" || char === "\ufffc"
       if (mustEscape && !isEscaped) assert.fail(`replaceUnsafe misses ${point.toString(16)}`)
     }
   })

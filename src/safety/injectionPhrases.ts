@@ -1,0 +1,459 @@
+/**
+ * The data of `InjectionScan`. Commas separate the expressions of a list; `*` takes any ending, a plural is found by its
+ * singular, and case, accents, look-alikes, `_` and `-` make no difference.
+ */
+import type { Category, Channel, Level } from "./InjectionScan.ts"
+
+/** Digits in place of letters. */
+export const digits: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t" }
+
+/** Imperatives, which count only where they can be one. */
+const verbs = {
+  ignore: `
+    ignore, disregard, forget, override, overrule, bypass, neglect, set aside, put aside, cast aside, throw out,
+    throw away, pay no attention to, pay no heed to, take no notice of, stop following, stop obeying,
+    stop listening to, cease following, abandon, discard, disobey, defy, do not follow, do not obey, do not listen to,
+    do not do, dont follow, dont obey, dont listen to, not obey, not follow, no longer follow, no longer obey, ignora,
+    ignorad, ignorez, ignoriere, ignoriert, ignoreer, ignorera, ignorer, ignorar, oublie, oubliez, olvida, olvide,
+    vergiss, vergesst, vergeet, missachte, dimentica, trascura, esqueca, esquece, desconsidere, desconsidera,
+    zignoruj, zapomnij, игнорир*, забудь*, не следуй*, ігнор*, не зважай, negeer, glem, glom, abaikan, lupakan,
+    bo qua, αγνοησε, αγνοηστε, התעלם, 忽略, 忘记, 忘掉, 无视, 不要理会, 不要遵守, تجاهل, انس, เพิกเฉย, ละเว้น`,
+  end: "cancel, reset, drop, dismiss, erase, end, stop, abort, suspend",
+  print: `
+    print, reveal, repeat, output, show, display, leak, dump, recite, disclose, reproduce, echo, expose, share, quote,
+    spell out, paraphrase, translate, summarise, summarize, describe, tell me, tell us, give me, give us, write,
+    write out, write down, read out, read back, list, return, hand over, transcribe, publish, begin your reply with,
+    start your reply with, begin your answer with, what is, what are, what was, what were, what does, affiche, montre,
+    zeige, gib, muestra, mostra, revela, revele, выведи, покажи, 显示, 输出`,
+  send: `
+    send, post, upload, transmit, forward, email, mail, exfiltrate, submit, publish, deliver, relay, push, sync,
+    mirror, transfer, export, report, bcc, fetch, visit, curl, wget, ping, paste, copy, pipe, hand over, pass on,
+    append, attach, sende, envia, envoie, invia, отправь, 发送`,
+  put: `
+    put, include, insert, append, attach, embed, add, pass, paste, fill, place, write, supply, provide, submit, give,
+    encode, prepend, store, save, quote, copy, hand over, hand its content over, set, enter, send, post, resubmit,
+    populate`,
+  read: `
+    read, open, cat, load, retrieve, fetch, collect, gather, find, grab, harvest, obtain, extract, search for,
+    look for, locate, take, get, dump, list, scan for, come across, encode, access`,
+  harm: `
+    delete, remove, wipe, erase, drop, destroy, send, upload, transfer, email, mail, forward, post, execute, run,
+    grant, approve, disable, install, merge, deploy, pay, wire, buy, publish, export, elevate, open, read, call,
+    invoke, print, reveal, change, commit, push, enable, continue, proceed, overwrite, obey, follow, carry out,
+    switch off, switch to, turn off, shut down, download, go ahead, perform, complete, include, treat`,
+  act: `
+    run, execute, proceed, continue, go ahead, go on, carry on, delete, remove, send, call, use, install, merge,
+    deploy, transfer, push, commit, approve, perform, pay, modify, change, upload, publish, edit, export, complete,
+    move, apply, carry this out, do this, do it`,
+  deed: `
+    delete, remove, change, send, transfer, upload, install, forward, carry this out, carry it out, do this, do it,
+    perform this, add`,
+  tell: `
+    tell, inform, notify, mention, alert, let the user know, let the human know, let them know, let anyone know, warn,
+    disclose, reveal, bring up, discuss, make reference, talk about, admit`,
+  hide: "hide, conceal, keep, withhold, omit, leave out, remain, stay",
+  ask: "ask, prompt, request, wait for, seek, bother, check with, consult",
+  skip: "skip, bypass, disable, suppress, turn off, switch off, omit, dismiss",
+  enable: "enable, turn on, switch on, activate, add",
+  choose: "choose, select, click, press, pick, answer, confirm with, hit",
+  change: `
+    add, append, write, insert, put, paste, save, install, register, create, edit, modify, change, update, place,
+    copy, set, point, include, loosen, extend, replace, store, schedule, drop`,
+  remember: `
+    remember, memorise, memorize, store, save, keep, retain, persist, record, note, write, put, commit to memory, add,
+    learn, take note, update`,
+  memorise: "memorise, memorize, note down, commit to memory",
+  enter: `
+    enter, type, retype, re type, re enter, provide, paste, input, supply, confirm, submit, give, tell, reply with,
+    fill in, share, verify, send, upload, write, key in, specify, need, disclose, copy`,
+  treat: "treat, consider, regard, view, count, take",
+  prefer: "prefer, always use, always call, always prefer, use, must be used, route, call, choose, invoke, rely on",
+  retry: `
+    retry, try again, call this tool again, call the tool again, call again, call it again, resend, resubmit,
+    run it again, repeat the call, attach, to fix this, to proceed, to recover, to repair`
+}
+
+const words = {
+  not: `
+    not, dont, never, do not, must not, should not, shouldnt, mustnt, cannot, cant, wont, will not, no need to,
+    need not, do not need to, avoid, without, refrain from, under no circumstances, nor, neither, make no, no longer,
+    doesnt, didnt`,
+  narrates: `
+    to, can, could, may, might, would, will, they, he, she, it, we, i, who, which, that, users, user, people, tools,
+    clients, administrators, admins, options, rules, settings, flags, decided, used, how, whether, lets, helps, does,
+    did`,
+  must: `
+    must, shall, have to, has to, needs to, need to, required to, requires you to, want you to, wants you to,
+    be sure to, make sure to, sure to, remember to, asked to, told to, instructed to, should, please, now, and, then,
+    always, kindly, order you to, obliged to, authorised to, authorized to, permission to, allowed to, free to,
+    will now, you will, you are to, ought to`,
+  command: `
+    you must, you should, you shall, you have to, you will, you are to, must now, must first, assistant must,
+    must call, agents must, proceed`,
+  mustHold: `
+    must contain, must include, must hold, has to hold, has to contain, has to include, should contain, has to quote,
+    must quote, must pass, must send`,
+  requires: "requires, require, needs, expects, must read, required",
+  prior: `
+    previous, previously, prior, preceding, earlier, above, foregoing, former, existing, original, initial, past,
+    so far, until now, up to now, before, before this, given to you, you were given, you had, you received,
+    you have received, you have been given, you were told, you started with, came before, came earlier, at the start,
+    précédent*, anterior*, antérieur*, preceden*, vorherig*, bisherig*, obig*, vorige*, eerdere, tidigare, forrige,
+    tidligere, wczesniejsz*, poprzedni*, предыдущ*, прежн*, попередн*, önceki, yukarıdaki, sebelumnya, truoc,
+    προηγουμεν*, הקודמות, 之前, 以前, 先前, 前面, 上面, 上述, これまで, 上記, 前の, 이전, 앞, 위의, 지금까지, السابق*, أعلاه, पिछल*, पहले, قبلی,
+    ก่อนหน้า, acima, arriba, ci dessus, sopra`,
+  your: `
+    your, yours, you have, you were given, you got, youve been given, you follow, you are following, tes, vos, tus,
+    deine, ihre, i tuoi, твои, 你的, あなたの`,
+  all: `
+    all, any, every, each, whatever, toutes, tous, alle, todas, todo, tutte, tutto, все, 所有, 全部, すべて, 모든, جميع, सभी,
+    tüm, כל`,
+  everything: "everything, anything, all messages, all text, all of the above, whatever",
+  guide: `
+    instruction*, directive, direction, prompt, guideline, guidance, rule, policy, constraint, restriction, order,
+    command, programming, briefing, safeguard, guardrail, system message, system prompt, training, obligation,
+    limitation, persona, goal, objective, mission, consigne*, anweisung*, vorgabe*, regel*, richtlini*, instruccion*,
+    instrucoes, istruzion*, regol*, regra*, regla*, règle*, instructie*, instruktion*, instruks*, instrukcj*,
+    polecen*, инструкци*, указани*, правил*, інструкці*, talimat*, instruksi, perintah, huong dan, chi dan, οδηγ*,
+    ההוראות, 指令, 指示, 命令, 规则, 提示, ルール, 지시, 명령, 지침, 규칙, التعليمات, الأوامر, निर्देश*, आदेश*, دستورالعمل*, دستورات,
+    คำสั่ง`,
+  shun: "無視, 忘れ, 무시, 잊, yok say*, unut*, görmezden gel*, अनदेखा, भूल, नज़रअंदाज़, نادیده, فراموش",
+  told: `
+    you were told, you have been told, youve been told, you were taught, you were asked, you have learned,
+    you learned, you have read, you were instructed, i said before, came before, above, before this, up to this point,
+    told you, you were given, you had`,
+  task: `
+    current task, task above, ongoing task, original task, current conversation, user's request, request of the user,
+    user's wishes, your context, your memory, your task, your role, your current`,
+  theUser: "the user, user asked",
+  void: `
+    void, obsolete, deprecated, superseded, cancelled, canceled, revoked, invalid, outdated, rescinded, withdrawn,
+    overridden, replaced, suspended, lifted, terminated, expired, out of date, no longer apply, no longer applies,
+    no longer valid, no longer binding, no longer count, do not apply, dont apply, does not apply, have changed,
+    has changed, a mistake, gone, repealed, have ended`,
+  freed: `
+    no longer have to, no longer need to, no longer bound, not bound by, released from, free from, freed from,
+    need not follow, do not have to`,
+  noise: "noise, irrelevant, blank, nonsense, a test, a joke, a mistake, empty, fiction, unimportant",
+  newTask: `
+    new task, real task, actual task, only task, only goal, new instruction*, real instructions, actual instructions,
+    new objective, new goal, new mission, replacement task, new directive, new orders, next task, next assignment,
+    new assignment, replacement instructions, updated instructions, sole task`,
+  starts: `
+    starts now, start now, begins now, begins here, follows, follow, is to, are as follows, is as follows, from your,
+    from the administrator, from the user`,
+  heed: "obey, follow only, listen to, listen only to, attend to, comply with, act on, attend only, only this",
+  become: `
+    you are now, you will now act as, you now act as, now act as, act as, pretend to be, behave as, you are,
+    you become, roleplay as, switch to, enter, assume the role of`,
+  unbound: `
+    maintenance mode, developer mode, debug mode, god mode, admin mode, root mode, unrestricted, dan, do anything now,
+    without restrictions, no restrictions, without limits, no limits, unfiltered, uncensored, jailbroken,
+    without rules, root, root access, unattended operation`,
+  safety: `
+    safety check*, permission check*, safeguard*, safety polic*, safety filter*, approvals, confirmations, guardrail*,
+    filters, restrictions, all checks, access control`,
+  suspended: `
+    suspended, disabled, are off, is off, switched off, turned off, lifted, waived, bypassed, void, switched off today`,
+  template: "<|, <start of turn, <end of turn, <<sys, <</sys, [inst], [/inst], begin system prompt",
+  loudTag: `
+    <important, <critical, <system, <admin, <secret, <instruction, <instructions, <hidden, <attention, <priority,
+    <override, <developer, <operator, <mandatory, <user`,
+  callTag: "<function calls, <function call, <tool call, <invoke, <antml",
+  callPart: "name, arguments, parameter, invoke, command, cmd",
+  closing: `
+    </tool result, </tool results, </tool output, </tool response, </tool call, </mcp tool result, </mcp tool output,
+    </function results, </function result, </result, </results, </output, </data, </document, </documents, </context,
+    </untrusted, </untrusted data, </untrusted content, </external content, </search results, </response, </content,
+    </input`,
+  dataPart: `
+    tool result, tool output, tool response, tool results, function results, output, data, data section, document,
+    file, context, content, external content, untrusted data, untrusted content, untrusted, server response, response,
+    external data, search results, quoted text, quoted page, web page, page, email, input`,
+  dataSection: `
+    data section, untrusted section, untrusted data, tool output, tool result, quoted text, quoted page,
+    external content`,
+  endOf: "end of, end, end of the, end of external, end of server",
+  isOver: "is over, ends here, has ended, is finished, is complete, is closed, closed, stops here, are over",
+  aside: `
+    new instructions, trusted instructions, instructions follow, follow these, obey these, execute the,
+    run the following, next user message, from the user, now follow, now obey, new task, is trusted,
+    back to the system, must obey`,
+  jsonRole: "role:system, role:developer, role:assistant",
+  secretFile: `
+    .ssh, id_rsa, id_ed25519, id_ecdsa, .env, .netrc, .npmrc, .pypirc, .aws, .kube, .gnupg, .pgpass, .git credentials,
+    etc/passwd, etc/shadow, mcp.json, wallet.dat, private key file, secrets file, keychain, .docker/config,
+    .bash history`,
+  secret: `
+    password, passphrase, api key, apikey, access key, secret key, private key, ssh key, credential, access token,
+    auth token, bearer token, session cookie, cookies, environment variable, environment values, seed phrase,
+    client secret, the keys, any token, whatever tokens, clave api, cle api, zugangsdaten, env vars`,
+  taken: `
+    the conversation, this conversation, whole conversation, entire conversation, complete conversation,
+    full conversation, conversation so far, conversation history, chat history, message history, last message,
+    previous messages, earlier messages, system message, system prompt, user's prompt, private notes, user's private,
+    private messages, internal documents, customer list, customer records, private repositories, the inbox,
+    all messages, all emails, all chats, address book, own instructions, user's files, whole context, full context,
+    what the user told you, user's question, chat transcript, session history, whole chat, this chat, of this mailbox`,
+  inQuery: "conversation, last message, history, system prompt, messages, chat, context",
+  ofPrompt: `
+    system prompt, system message, system instructions, hidden prompt, hidden instructions, initial prompt,
+    initial instructions, original instructions, developer message, secret instructions, internal instructions,
+    its instructions, own instructions, your instructions, your prompt, your rules, your guidelines, your config*,
+    configuration prompt, text above, everything above, words above, above text, rules you were given,
+    prompt you were given, instructions you were given, instructions that govern you, guidelines you follow,
+    first message in this conversation, prompt système, systemprompt, prompt do sistema, 系统提示, システムプロンプト, 시스템 프롬프트`,
+  destination: `
+    http://, https://, @, webhook, public issue, public gist, gist, public repository, as a comment, comment, issue,
+    pull request, branch name, commit message, address below, account below, pastebin, third party, external address`,
+  query: "?=",
+  hole: "{{, ${, $(, <",
+  curl: "curl, wget, nc, | sh, | bash",
+  field: `
+    field, parameter, argument, param, metadata, notes, sidenote, hint, comment, this field, here, debug, verbatim`,
+  otherwise: "otherwise, or the tool, or formatting, will not work, fails",
+  theirs: "user's, customer's, human's",
+  nextCall: "next call, next request, next attempt, next try, call again, in the key, in the debug",
+  user: "user, human, operator, person, customer, owner, anyone, anybody, them, him",
+  thisDeed: "this, that you, these, the tool call, this step, you did, what you did, steps",
+  hush: `
+    keep quiet about, say nothing about, say nothing of, not a word about, without telling the user,
+    without informing the user, without notifying the user, without the user noticing, as if nothing happened,
+    keep this secret, do not show the output, user remains unaware`,
+  unseen: `
+    silently, quietly, secretly, covertly, discreetly, in secret, without a trace, behind the scenes, unnoticed`,
+  fromUser: `
+    from the user, from the human, from the person, from user, secret from, hidden from, between you and me,
+    between us, unaware, out of your answer, out of the answer, when you describe`,
+  shouldNot: `
+    must not, should not, should never, must never, need not, does not need, has no need, no need, should stay,
+    shall not, shouldnt, not supposed`,
+  learn: "know, learn, notice, find out, be told, be aware, be informed, hear, unaware, realise, realize",
+  approved: `
+    already approved, already agreed, already confirmed, already authorised, already authorized, already given,
+    already granted, already consented, pre approved, preapproved, approved in advance, authorised in advance,
+    authorized in advance, signed off on, has given permission, has granted permission, has given consent,
+    was already given, gave permission, agreed to the, they agreed`,
+  obtained: `
+    was obtained, was given, has been given, was granted, has been granted, obtained earlier, was already given`,
+  approval: `
+    confirmation, permission, approval, consent, authorisation, authorization, confirm, verification, review, dialog,
+    again`,
+  unasked: `
+    without asking, without confirmation, without approval, without permission, without prompting, without consent,
+    without confirming, without checking`,
+  noConfirmation: `
+    no confirmation, no approval, no permission, no consent, no review, exempt from review, exempt from approval`,
+  you: "you, you may, you can, you are, you have, youre, assistant, agent, model, whoever, ai",
+  autoApprove: `
+    autoapprove, auto approve, always allow, alwaysallow, dangerously skip permissions, yolo mode, unattended mode`,
+  isTrue: "true, on, all, everything, yes",
+  alwaysAllow: "always allow, allow always, allow for this session, approve all, yes to all, yes to every, allow all",
+  thisTool: "this tool, this function, this server, this one, of this server",
+  instead: "instead of, over, rather than, in place of, replaces, supersedes, in favour of",
+  otherTool: `
+    all other, any other, other tools, every other, other tool, other server, built in, builtin, official, server's,
+    native, another tool`,
+  other: "other, another, official, any other",
+  tool: "tool, server, function",
+  rival: `
+    server version, github server, filesystem server, email server, other server, server's, other mail tool,
+    other email tool`,
+  replaces: "replaces, supersedes",
+  mustPass: `
+    must be passed, must go, has to go, have to go, should be passed, must also, also be sent, goes through,
+    lose data, stale data, insecure, untrusted`,
+  blindCopy: "bcc, blind copy, blind carbon copy",
+  startupFile: `
+    .bashrc, .zshrc, .profile, .bash profile, .zprofile, crontab, authorized_keys, .git/hooks, git hook, sudoers,
+    .gitconfig, systemd, launchagents, .envrc, shell profile, etc/hosts`,
+  agentFile: `
+    .mcp, mcp.json, mcp config*, mcp settings, claude.md, agents.md, gemini.md, .cursorrules, .cursor, .claude,
+    .vscode, .npmrc, settings.json, settings.local.json, tasks.json, claude desktop config, copilot instructions,
+    workspace settings, project instructions, custom instructions, allow list, allowlist, trusted servers,
+    permission rules, .windsurfrules`,
+  harmful: `
+    before continuing, and restart, then restart, so that, before you continue, attacker, evil, curl, | sh, http://,
+    https://, allow everything, obeyed, next time, skip reviews, may be skipped, every session, later sessions,
+    instead`,
+  forever: `
+    future conversations, future sessions, all future, every session, every conversation, later sessions,
+    later conversations, next session, future chats, permanently, long term memory, your memory, forever, for good,
+    later session, across sessions, all conversations`,
+  habit: "whenever, always, every time",
+  guard: "sandbox, tls verification, certificate check*, firewall, antivirus, safety check*, tls reject unauthorized",
+  asked: `
+    password, passphrase, passcode, credential, credit card, card number, cvv, cvc, pin, pin code, ssn,
+    social security, one time code, one time password, verification code, security code, 2fa code, access token,
+    api key, api token, github token, auth token, bearer token, secret key, secret access key, private key,
+    seed phrase, recovery phrase, recovery code, backup code, bank account, iban, login details, session cookie,
+    client secret, maiden name, security question, token, mnemonic, personal access token, online banking, sort code`,
+  authority: `
+    as the system administrator, as the administrator, as your developer, as the developer, your developer,
+    your developers, your creators, your creator, your operator, openai, anthropic, google deepmind, security team,
+    it department, i am the ceo, i am your developer, i am your administrator, im the lead developer, compliance,
+    company policy, legal department, administrator broadcast`,
+  demands: `
+    order you, orders you, require you, requires you, requires every, require every, i order, i authorise,
+    i authorize, authorise you, authorize you, demands that you, demand that you, obliged to, instruct you,
+    disable your, you must, wire the, all agents, command you, reveal, print all, has to reset, the assistant has to`,
+  trigger: `
+    if the user asks, if the user mentions, if the user says, when the user asks, when the user mentions,
+    whenever the user, as soon as the user, once the user, on the third, on the second, on every second, every third,
+    every fifth, every tenth, after the third, after the fifth, after the first call, after 1, if the date,
+    when the date, if the current, when the current, when the repository, should the word, when the word, if the word,
+    if a tool named, when asked about, if asked about, once trusted`,
+  covert: `
+    silently, quietly, secretly, bank account, iban, secrets file, attacker, evil, request as approved,
+    without asking, change the bank, the conversation, copy to, card number, delete the logs, curl, address below,
+    mirror, backup host, the workspace, stop following, access token`,
+  mention: `
+    prompt injection*, injection, injection attack*, jailbreak, jailbreaking, owasp, cve, attack, exploit, payload,
+    vulnerability, vulnerabilities, poisoning, phishing, attackers, red team*, malicious, advisory,
+    told the assistant, told the agent, told the model, researchers, chat template*, chatml, tokenizer*,
+    special token*, prompt format*, delimiter*`
+}
+
+/** These count only at the beginning of a line, before a colon or in brackets. */
+const heads = {
+  systemHead: `
+    system, developer, admin, administrator, operator, system message, system prompt, begin system prompt,
+    system notice, system override, admin override, developer message, system policy, system note, root,
+    begin system prompt, administrator broadcast, instruction, instructions`,
+  turnHead: "user, human, assistant",
+  newHead: `
+    new task, new instruction, new instructions, new directive, new orders, next task, real task, override,
+    hidden instruction, hidden instructions`
+}
+
+export const classes: Readonly<Record<"verbs" | "words" | "heads", Readonly<Record<string, string>>>> = {
+  verbs,
+  words,
+  heads
+}
+
+/** Classes that follow each other in one sentence, `|` between those that may stand for another. */
+export interface Phrase {
+  readonly words: string
+  /** Other words allowed between two of them; 3 unless told. */
+  readonly gap?: number
+  /** Ends of sentences are allowed, too. */
+  readonly far?: true
+  /** `high` unless told. */
+  readonly level?: Level
+  /** All unless told. */
+  readonly channels?: ReadonlyArray<Channel>
+}
+
+const definition: ReadonlyArray<Channel> = ["name", "title", "description", "param_description", "instructions"]
+const output: ReadonlyArray<Channel> = ["result", "resource", "prompt", "error", "log", "progress", "elicitation"]
+
+export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
+  override: [
+    { words: "ignore prior|your guide" },
+    { words: "ignore all guide", gap: 2 },
+    { words: "ignore guide prior" },
+    { words: "ignore all|everything told|prior", gap: 2 },
+    { words: "ignore|end task", gap: 2 },
+    { words: "ignore theUser", gap: 1 },
+    { words: "ignore ofPrompt", gap: 2 },
+    { words: "prior guide shun" },
+    { words: "prior|your guide void" },
+    { words: "guide prior|your void", gap: 6 },
+    { words: "everything prior noise|void" },
+    { words: "treat prior noise|void", gap: 4 },
+    { words: "freed guide", gap: 5 },
+    { words: "newTask starts", gap: 1, channels: output },
+    { words: "newHead harm|ignore|print|end", gap: 6 },
+    { words: "your newTask", gap: 0 },
+    { words: "become unbound", gap: 4 }
+  ],
+  "fake-role": [
+    { words: "template" },
+    { words: "systemHead command|suspended|approved|ignore|newTask|print", gap: 8, far: true },
+    { words: "turnHead harm|approved", gap: 7, channels: output },
+    { words: "loudTag harm|command|suspended", gap: 6, far: true },
+    { words: "jsonRole command|approved|unbound", gap: 5, far: true },
+    { words: "callTag callPart", gap: 3 },
+    { words: "safety suspended", gap: 2 }
+  ],
+  "boundary-escape": [
+    { words: "closing systemHead|turnHead|loudTag|aside|isOver", gap: 6, far: true },
+    { words: "endOf dataPart systemHead|turnHead|aside", gap: 4, far: true },
+    { words: "dataSection isOver", gap: 1 }
+  ],
+  "tool-poisoning": [
+    { words: "read secretFile put|send|field", gap: 8, far: true },
+    { words: "put secretFile|taken|ofPrompt field|otherwise", gap: 6 },
+    { words: "requires|mustHold|must secretFile|taken|ofPrompt field", gap: 7 },
+    { words: "mustHold taken|ofPrompt", gap: 4 },
+    { words: "requires taken|ofPrompt", gap: 4, channels: definition },
+    { words: "put|send taken|ofPrompt", gap: 5, channels: definition },
+    { words: "put|send all secret", gap: 5, channels: definition }
+  ],
+  exfiltration: [
+    { words: "send|put|read secretFile|secret|taken|ofPrompt destination", gap: 8 },
+    { words: "send destination taken|ofPrompt", gap: 8 },
+    { words: "send|put|read theirs secret", gap: 2 },
+    { words: "query inQuery", gap: 2 },
+    { words: "query hole secret|secretFile", gap: 2 },
+    { words: "curl secretFile", gap: 4 }
+  ],
+  secrecy: [
+    { words: "not tell user", gap: 2 },
+    { words: "not tell thisDeed", gap: 1 },
+    { words: "hide fromUser", gap: 5 },
+    { words: "user shouldNot learn", gap: 3 },
+    { words: "hush" },
+    { words: "deed unseen", gap: 4, channels: output },
+    { words: "unseen deed", gap: 1, channels: output }
+  ],
+  "approval-manipulation": [
+    { words: "user approved", gap: 3 },
+    { words: "approved skip|act", gap: 5 },
+    { words: "approval obtained skip|act", gap: 5 },
+    { words: "not ask approval", gap: 3 },
+    { words: "you act unasked", gap: 5 },
+    { words: "act unasked", gap: 5 },
+    { words: "noConfirmation act", gap: 4 },
+    { words: "skip approval act" },
+    { words: "enable autoApprove", gap: 5 },
+    { words: "put autoApprove isTrue" },
+    { words: "choose alwaysAllow" }
+  ],
+  shadowing: [
+    { words: "prefer|thisTool thisTool|prefer instead otherTool" },
+    { words: "not prefer rival" },
+    { words: "other tool mustPass", gap: 6, level: "medium" },
+    { words: "must blindCopy destination", gap: 4, level: "medium", channels: definition }
+  ],
+  "error-injection": [
+    { words: "retry secretFile|secret|taken|ofPrompt", gap: 8, far: true },
+    { words: "put secretFile|secret|taken nextCall", gap: 6 },
+    { words: "must|retry act curl", gap: 4, channels: ["error"] },
+    { words: "skip guard retry", gap: 6, channels: ["error"] }
+  ],
+  "config-tamper": [
+    { words: "change startupFile", gap: 6 },
+    { words: "change agentFile harmful", gap: 10 },
+    { words: "change guard isTrue|act", gap: 6 }
+  ],
+  persistence: [
+    { words: "remember forever", gap: 6 },
+    { words: "remember agentFile forever|harmful", gap: 8 },
+    { words: "memorise habit", gap: 2 }
+  ],
+  "elicitation-phishing": [
+    { words: "enter asked", gap: 4, channels: ["elicitation"] }
+  ],
+  authority: [
+    { words: "authority demands", gap: 4, far: true }
+  ],
+  "conditional-trigger": [
+    { words: "trigger covert", gap: 10, channels: definition }
+  ],
+  "prompt-leak": [
+    { words: "print ofPrompt", gap: 4 },
+    { words: "print everything prior", gap: 1 }
+  ]
+}

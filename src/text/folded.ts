@@ -1,0 +1,127 @@
+/** The one normaliser of text that is compared with known words: what a careless reader makes of it. */
+import { isUnseen, takenFor } from "./unicode.ts"
+
+export interface Folded {
+  /**
+   * Lower case, without accents and invisible characters, look-alikes and compatibility forms as ASCII, escapes decoded.
+   * Blanks are spaces, and line ends are `\n`.
+   */
+  readonly text: string
+  /** Where each unit of `text` begins in the source, and behind the last one the length of the source. */
+  readonly starts: Int32Array
+}
+
+// A character may look like a letter and like a sign, and then it is the letter.
+const plain = new Map([...takenFor(/[^a-z]/), ...takenFor(/[a-z]/)])
+
+const taken = (char: string): string => {
+  const known = plain.get(char)
+  if (known !== undefined) return known
+  if (/[\n\r\v\f\u0085\u2028\u2029]/.test(char)) return "\n"
+  if (/[^\S\ufeff]|\u2800/.test(char)) return " "
+  return isUnseen(char.codePointAt(0)!) ? "" : char
+}
+
+/** Lower case comes after the compatibility form, which may have capitals; accents are marks of the decomposed form. */
+const foldedChar = (char: string): string => {
+  const parts = Array.from(char.normalize("NFKC").toLowerCase(), taken).join("")
+  return Array.from(parts.normalize("NFD"), taken).join("").normalize("NFC")
+}
+
+const known = new Map<string, string>()
+
+const foldedOnce = (char: string): string => {
+  const before = known.get(char)
+  if (before !== undefined) return before
+  const now = foldedChar(char)
+  // 4,096 are enough for the letters of any text
+  if (known.size < 4096) known.set(char, now)
+  return now
+}
+
+/** The references of HTML that stand for blanks, for nothing, and for signs of tags and names. */
+const references = new Map([
+  ["lt", "<"],
+  ["sol", "/"],
+  ["bsol", "\\"],
+  ["lowbar", "_"],
+  ["underbar", "_"],
+  ["hyphen", "-"],
+  ["dash", "-"],
+  ["nbsp", " "],
+  ["tab", " "],
+  ["newline", "\n"],
+  ["shy", ""],
+  ["zwj", ""],
+  ["zwnj", ""],
+  ["zerowidthspace", ""],
+  ["nobreak", ""]
+])
+
+// The semicolon may be missing, and then the name ends where it is complete.
+const reference = new RegExp(`&(?:amp;)*(?:#x([0-9a-f]+)|#([0-9]+)|(${[...references.keys()].join("|")}));?`, "iy")
+const escape = /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|[nr])/iy
+const percent = /%(?:25)*([0-9a-f]{2})/iy
+
+/** The escape of a program, of HTML or of a URL that stands here, and the character it means. */
+const escapedAt = (text: string, at: number): { readonly char: string; readonly end: number } | undefined => {
+  const pattern = text[at] === "&" ? reference : text[at] === "\\" ? escape : text[at] === "%" ? percent : undefined
+  if (pattern === undefined) return undefined
+  pattern.lastIndex = at
+  const match = pattern.exec(text)
+  if (match === null) return undefined
+  const end = pattern.lastIndex
+  const [, first, second, third] = match
+  if (pattern === reference && third !== undefined) return { char: references.get(third.toLowerCase())!, end }
+  const digits = first ?? second ?? third
+  if (digits === undefined) return { char: "\n", end }
+  const point = Number.parseInt(digits, pattern === reference && first === undefined ? 10 : 16)
+  return { char: point <= 0x10ffff ? String.fromCodePoint(point) : ".", end }
+}
+
+/** Printable ASCII without the first characters of escapes. */
+const asciiRun = /[\t\n\x20-\x24\x27-\x5b\x5d-\x7e]+/y
+
+const isTag = (point: number): boolean => point >= 0xe0020 && point <= 0xe007e
+
+/** The ASCII that tag characters carry out of sight. */
+export const hasTags = (text: string): boolean => /[\u{e0020}-\u{e007e}]/u.test(text)
+
+/**
+ * Folds a text in one pass. With `readTags`, tag characters are read as the ASCII they carry, set off by blanks, instead
+ * of being left out.
+ */
+export const folded = (text: string, readTags = false): Folded => {
+  let starts = new Int32Array(text.length + 32)
+  let length = 0
+  let result = ""
+  let inTags = false
+  const add = (piece: string, start: number, step: number): void => {
+    if (length + piece.length >= starts.length) {
+      const larger = new Int32Array(2 * (length + piece.length))
+      larger.set(starts)
+      starts = larger
+    }
+    for (let unit = 0; unit < piece.length; unit++) starts[length++] = start + unit * step
+    result += piece
+  }
+  for (let at = 0; at < text.length;) {
+    asciiRun.lastIndex = at
+    const run = asciiRun.exec(text)?.[0]
+    const point = text.codePointAt(at)!
+    const tag = readTags && isTag(point)
+    if (tag !== inTags) add(" ", at, 0)
+    inTags = tag
+    if (run !== undefined) {
+      add(run.toLowerCase().replaceAll("\t", " "), at, 1)
+      at += run.length
+      continue
+    }
+    const { char, end } = escapedAt(text, at) ??
+      { char: String.fromCodePoint(point), end: at + (point > 0xffff ? 2 : 1) }
+    add(foldedOnce(tag ? String.fromCodePoint(point - 0xe0000) : char), at, 0)
+    at = end
+  }
+  starts[length] = text.length
+  return { text: result, starts: starts.subarray(0, length + 1) }
+}
