@@ -149,20 +149,23 @@ const membersOf = (body) => {
 
 const mostKeywords = 64
 
+/** Short texts are made longer with the characters of a class, if they say anything. */
+const canGrow = (texts) => texts.every((text) => /[a-z0-9]{2}/i.test(text)) && texts.some((text) => text.length < 3)
+
 /** The texts that a match can begin with, as far as they can be listed. */
 const prefixes = (items) => {
   let found = [""]
   for (const item of items) {
     let next
     if (item.kind === "char") next = [item.char]
-    else if (item.kind === "class" && found.some((text) => text.length < 3)) next = membersOf(item.body)
+    else if (item.kind === "class" && canGrow(found)) next = membersOf(item.body)
     else if (item.kind === "alternatives") {
       const options = item.options.map((option) => prefixes(itemsOf(option)))
       const isWhole = options.every(({ isWhole }) => isWhole)
       next = options.flatMap(({ texts }) => texts)
       if (next.length * found.length > mostKeywords) return { texts: found, isWhole: false }
       if (!isWhole) return { texts: found.flatMap((text) => next.map((more) => text + more)), isWhole: false }
-    } else if (item.kind === "repeat" && item.item.kind === "class" && item.min > 0 && found.some((text) => text.length < 3)) {
+    } else if (item.kind === "repeat" && item.item.kind === "class" && item.min > 0 && canGrow(found)) {
       next = membersOf(item.item.body)
       if (next.length * found.length > mostKeywords) return { texts: found, isWhole: false }
       return { texts: found.flatMap((text) => next.map((more) => text + more)), isWhole: false }

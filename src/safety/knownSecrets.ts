@@ -60,22 +60,6 @@ const endOf = (text: string, at: number, form: string, from: number): number | u
 
 const isWord = (char: string | undefined): boolean => char !== undefined && /[\w-]/.test(char)
 
-interface Search {
-  readonly forms: ReadonlyArray<string>
-  /** The forms that begin with each word of the finder. */
-  readonly byHead: ReadonlyArray<ReadonlyArray<string>>
-  readonly finder: WordFinder.WordFinder
-}
-
-const searchOf = (forms: ReadonlyArray<string>): Search => {
-  const byHead = new Map<string, Array<string>>()
-  for (const form of forms) {
-    const head = form.slice(0, shortestPart)
-    byHead.set(head, [...(byHead.get(head) ?? []), form])
-  }
-  return { forms, byHead: Array.from(byHead.values()), finder: WordFinder.make(Array.from(byHead.keys()), false) }
-}
-
 export interface KnownSecrets {
   /** Returns the function that lets go. */
   readonly add: (secret: string) => () => void
@@ -84,7 +68,7 @@ export interface KnownSecrets {
 
 export const make = (): KnownSecrets => {
   const known = new Map<string, { holders: number; readonly forms: ReadonlyArray<string> }>()
-  let search: Search | undefined
+  let search: { readonly forms: ReadonlyArray<string>; readonly finder: WordFinder.WordFinder } | undefined
 
   const release = (secret: string): void => {
     const one = known.get(secret)
@@ -110,17 +94,19 @@ export const make = (): KnownSecrets => {
     },
     scan: (text) => {
       if (known.size === 0) return []
-      search ??= searchOf(Array.from(new Set(Array.from(known.values(), ({ forms }) => forms).flat())))
-      const { byHead, finder, forms } = search
+      if (search === undefined) {
+        const forms = Array.from(new Set(Array.from(known.values(), ({ forms }) => forms).flat()))
+        search = { forms, finder: WordFinder.make(forms.map((form) => form.slice(0, shortestPart)), false) }
+      }
+      const { finder, forms } = search
       const spans: Array<Span> = []
       const found = (at: number, end: number | undefined): void => {
         if (end !== undefined) spans.push({ id: "known", at, end })
       }
-      finder.each(text, (at, head) => {
-        for (const form of byHead[head]!) {
-          const end = endOf(text, at, form, 0)
-          if (form.length >= shortestWithin || !isWord(text[at - 1]) && !isWord(text[end ?? at])) found(at, end)
-        }
+      finder.each(text, (at, index) => {
+        const form = forms[index]!
+        const end = endOf(text, at, form, 0)
+        if (form.length >= shortestWithin || !isWord(text[at - 1]) && !isWord(text[end ?? at])) found(at, end)
         return undefined
       })
       // the beginning was cut off

@@ -10,7 +10,7 @@ export const mark = "[redacted]"
 /** Each stands in every name of a credential; a name that has one is then read as a whole. */
 export const hints: ReadonlyArray<string> =
   ("key token secret pass pwd auth basic bearer cookie cred jwt kennwort senha otp pin psk pat pem salt sig dsn hmac mfa " +
-    "hook session code assertion kubeconfig connection _sk -sk sk= sk: _pw -pw pw= pw: saml").split(" ")
+    "hook sess code assertion kubeconfig connection _sk -sk sk= sk: _pw -pw pw= pw: saml").split(" ")
 
 interface Value {
   readonly at: number
@@ -35,23 +35,23 @@ const isPlaceholder = (value: string): boolean =>
 
 /** `getToken(user1)`, `request.headers.token2`. */
 const isCode = (value: string): boolean =>
-  /[()[\]{}?]/.test(value) ||
+  /(?:^|\w)[([]|[{}]|\?[.:]/.test(value) ||
   /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value) && !/\d[A-Za-z]+\d/.test(value)
 
 /** `authentication`, `Required`, `4096`, `1.5`. */
 const isWord = (value: string): boolean =>
   /^(?:[A-Za-z]?[a-z]+|[A-Z]+)[.!?:]{0,3}$/.test(value) || /^[\d.,:]+$/.test(value)
 
-/** `x-api-key`, `read_only`, `text/plain`. */
-const isPhrase = (value: string): boolean =>
-  !/\d{3}/.test(value) && value.split(/[-_./:]/).every((part) => part === "" || isWord(part))
-
 /** `getUserToken`, `CallToolResult2`. */
 const isIdentifier = (value: string): boolean =>
-  value.length < 40 && /^[A-Za-z_$]+\d?$/.test(value) && (value.match(/[A-Z]/g)?.length ?? 0) <= value.length / 4
+  value.length < 40 && /^[A-Za-z_]+\d?$/.test(value) && (value.match(/[A-Z]/g)?.length ?? 0) <= value.length / 4
+
+/** `x-api-key`, `read_only`, `text/plain`, `effect/ConfigProvider`. */
+const isPhrase = (value: string): boolean =>
+  !/\d{3}/.test(value) && value.split(/[-_./:]/).every((part) => part === "" || isWord(part) || isIdentifier(part))
 
 /** `RESULT_VALUE_FAILURE`, `reset_password`. */
-const isConstant = (value: string): boolean => /^(?:[A-Z]+\d?[A-Z]*(?:_[A-Z]+)+|[a-z]+(?:_[a-z]+)+)$/.test(value)
+const isConstant = (value: string): boolean => /^_*(?:[A-Z]+\d?[A-Z]*(?:_[A-Z]+)+|[a-z]+(?:_[a-z]+)+)$/.test(value)
 
 /** A secret where only values stand: in an environment, a header, a query. */
 export const isGiven = (value: string): boolean =>
@@ -162,7 +162,7 @@ export const reader = (text: string): (at: number) => Read => {
     const quote = /["'`]/.test(text[at] ?? "") ? 1 : 0
     const afterScheme = endOf(schemes, text, at + quote)
     if (afterScheme !== undefined) {
-      return secretAt(afterScheme, (value) => value.length >= 8 && !isPlaceholder(value) && !isWord(value))
+      return secretAt(afterScheme, (value) => /^\S{8,}$/.test(value) && !isPlaceholder(value) && !isWord(value))
     }
     const isParameter = sign.includes("=") && /^[?&;]?$/.test(before)
     if (/^(?:code|key)$/i.test(name) && !isNamed(name)) {

@@ -15,21 +15,17 @@ interface View {
 
 /** JSON and programs, addresses, HTML, and colours of a terminal, which become one character that ends a word. */
 const escapes =
-  /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,5})\}|x([0-9a-f]{2})|([nrtbfv"'`\\/]))|%([0-7][0-9a-f])|((?:%[c-f][0-9a-f])(?:%[89ab][0-9a-f]){1,3})|&(?:#(\d{1,5})|#x([0-9a-f]{1,4})|(quot|apos|amp|lt|gt|nbsp));|\u001b\[[0-9;]{0,16}m/gi
+  /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,5})\}|x([0-9a-f]{2})|([nrt"'`\\/]))|%([0-7][0-9a-f])|((?:%[c-f][0-9a-f])(?:%[89ab][0-9a-f]){1,3})|&(?:#(\d{1,5})|#x([0-9a-f]{1,4})|(quot|apos|amp|lt|gt));|\u001b\[[0-9;]{0,16}m/gi
 
 const named: Readonly<Record<string, string>> = {
   n: "\n",
   r: "\r",
   t: "\t",
-  b: "\b",
-  f: "\f",
-  v: "\v",
   quot: "\"",
   apos: "'",
   amp: "&",
   lt: "<",
-  gt: ">",
-  nbsp: " "
+  gt: ">"
 }
 
 const unescaped = (outer: View): View | undefined => {

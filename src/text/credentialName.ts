@@ -20,10 +20,10 @@ const ending =
 const harmlessBeforeKey = setOf(
   "answer array bucket cache column compare component composite config context dashboard data desktop dict dictionary " +
     "document entry env epic event experiment extra feature field file flag foreign function group grouping hash header " +
-    "hot i18n idempotency index issue item join json keyboard label language locale lookup map message metadata metric " +
+    "hot i18n id idempotency index issue item join json keyboard label language locale lookup map message meta metadata metric " +
     "natural node object option order page parent partition pressed primary project property public publishable query " +
     "range react record redis registry routing row search section segment series setting shard shortcut site sort " +
-    "space state store sync table tag team this ticket translation type unique unknown value widget"
+    "space state store symbol sync table tag team this ticket translation type unique unknown value widget"
 )
 
 /** Words before `token` that name a counter, a marker or something both sides know. */
@@ -34,17 +34,17 @@ const harmlessBeforeToken = setOf(
 
 /** Words after the telling one: the name is about a credential, and its value is none. */
 const about = setOf(
-  "algorithm algorithms audience budget cache class count dir directory domain enabled endpoint env error " +
-    "expiration expires expiry field file flow format hash header hint host id ids index input issuer kind label " +
+  "algorithm algorithms audience budget cache checksum class count digest dir directory domain enabled endpoint env error " +
+    "expiration expires expiry field file fingerprint flow format hash header hint host id ids index input issuer kind label " +
     "length level limit limits manager max message method min mode name names path policy port prefix price progress " +
     "prompt provider realm regex region request required response result rotation rules schema scheme scope scopes " +
-    "server size status store strength suffix text timeout ttl type types uri url usage user username validator var " +
+    "server sha size status store strength suffix text thumbprint timeout ttl type types uri url usage user username validator var " +
     "variable version window"
 )
 
 /** Whole names: parts of logins, and addresses that have a password in them. */
 const whole = new RegExp(
-  "^(?:assertion|client assertion|code verifier|device code|saml ?response|sessionid|sig|signature|x .*signature|" +
+  "^(?:assertion|client assertion|code verifier|device code|saml ?response|[a-z]*sess(?:ion)?id|sig|signature|x .*signature|" +
     "x amz credential)$|^mcp input |" +
     "(?:^| )(?:session id|access key id|web ?hook ur[li]|connection ?strings?)$|" +
     "(?:^| )(?:access|api|auth|bearer|refresh|session) tokens$|" +
