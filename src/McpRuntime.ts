@@ -73,6 +73,8 @@ export interface CallMetadata {
   readonly toolName: string
   readonly duration: Duration.Duration
   readonly attempts: number
+  /** The most characters of the result for a model, if the configuration of the server says so. */
+  readonly maxResultChars: number | undefined
 }
 
 export interface CallResult extends ToolResult.ToolResult {

@@ -109,6 +109,12 @@ export const common = {
     description: "`shared`: all users of an application have one connection and one login. Default: each has its own."
   },
   maxMessageBytes: { schema: Count, identity: false, description: "The largest message that is read." },
+  maxResultChars: {
+    schema: Count,
+    identity: false,
+    connection: false,
+    description: "The most characters of a result for a model, if that is less than the limit of the application."
+  },
   enabledTools: {
     schema: Names,
     identity: false,

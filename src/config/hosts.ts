@@ -1188,7 +1188,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     variables: { syntax: { bare: true }, fromEntry: ["user"] },
     fields: {
       tools: { is: "tools", shape: "switches" },
-      maxResultChars: { is: "extra", lacking: "the limits of this runtime cut its results" }
+      maxResultChars: { is: "maxResultChars" }
     }
   },
   {

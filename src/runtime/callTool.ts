@@ -98,7 +98,7 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
    * region, and its waits are as interruptible as the caller.
    */
   const observed = (
-    { metrics }: Server.Server,
+    { config: { maxResultChars }, metrics }: Server.Server,
     call: Call,
     self: (
       meta: JsonRpc.JsonObject | undefined,
@@ -127,7 +127,8 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
           },
           onSuccess: (result) => {
             const duration = ended(result.isError ? "ToolError" : "Success")
-            const metadata = { callId, serverName: server, toolName: tool, duration, attempts: call.attempts }
+            const { attempts } = call
+            const metadata = { callId, serverName: server, toolName: tool, duration, attempts, maxResultChars }
             // first, because V8 adds a property to a spread object fifteen times more slowly than it spreads into one
             return Exit.succeed({ metadata, ...result })
           }

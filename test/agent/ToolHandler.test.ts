@@ -218,6 +218,19 @@ describe("a call", () => {
         })
     ))
 
+  it.scoped("is cut to the limit that the configuration of its server has", () =>
+    run(
+      { a: [tool("long", { call: () => Effect.succeed("word ".repeat(10_000)) })] },
+      (_, service) =>
+        Effect.gen(function*() {
+          const { result, text } = yield* service.handle(call("mcp__a__long"))
+          assert.isBelow(text.length, 4_500)
+          assert.isAbove(text.length, 3_000)
+          assert.strictEqual(result?.metadata.maxResultChars, 4_000)
+        }),
+      { servers: [Pool.remote("a", { maxResultChars: 4_000 })] }
+    ))
+
   it.scoped("takes its arguments as APIs give them, and says what is wrong with others", () =>
     run(
       { a: [tool("echo", { call: (args) => Effect.succeed(JSON.stringify(args)) })] },

@@ -188,6 +188,32 @@ describe("a result for a model", () => {
     }))
 })
 
+describe("a part with an audience", () => {
+  const part = (text: string, audience: JsonRpc.Json | undefined): JsonRpc.JsonObject => ({
+    type: "text",
+    text,
+    annotations: { audience }
+  })
+
+  it.scoped("is left out and counted if it is for the user only", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* bodyOf([part("for both", ["user", "assistant"]), part("mine", ["assistant"])]),
+        "for both\nmine"
+      )
+      const body = yield* bodyOf([part("summary", ["user"]), text("details"), part("chart", ["user"])])
+      assert.strictEqual(body, "details\n(2 parts are for the user only.)")
+      assert.strictEqual(yield* bodyOf([part("summary", ["user"])]), "(1 part is for the user only.)")
+    }))
+
+  it.scoped("is shown if its annotations are not those of the protocol", () =>
+    Effect.gen(function*() {
+      for (const audience of [[], "user", undefined, { user: true }]) {
+        assert.strictEqual(yield* bodyOf([part("text", audience)]), "text")
+      }
+    }))
+})
+
 describe("structured content", () => {
   const value = { issues: [{ id: 1, title: "ä" }], total: 1 }
 
@@ -500,6 +526,19 @@ describe("the limits", () => {
       assert.isDefined((yield* guarded({}, { maxTokens: 500 })).truncated)
       assert.isUndefined((yield* guarded({ MAX_MCP_OUTPUT_TOKENS: "5000" }, { maxTokens: 500 })).truncated)
     }))
+
+  it.effect("of a server count where they are lower", () =>
+    Effect.gen(function*() {
+      const guard = yield* OutputGuard.OutputGuard
+      const lengthWith = (maxResultChars: number | undefined) =>
+        Effect.map(guard.renderText("word ".repeat(1_000), { ...source, maxResultChars }), ({ body }) => body.length)
+      assert.isAtMost(yield* lengthWith(500), 500)
+      assert.isAbove(yield* lengthWith(4_000), 1_800)
+      assert.isAtMost(yield* lengthWith(4_000), 2_000)
+    }).pipe(Effect.provide(Layer.provide(
+      OutputGuard.layer({ maxResultChars: 2_000 }),
+      Layer.mergeAll(Spill.layerMemory(), Tokens.layerEstimate, McpEvent.layerNone)
+    ))))
 
   it.effect("are refused where they make no sense", () =>
     Effect.gen(function*() {

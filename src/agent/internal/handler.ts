@@ -188,7 +188,8 @@ export const make = (
           })
       ).pipe(
         Effect.flatMap((result) => {
-          const source = { server: result.metadata.serverName, tool: result.metadata.toolName }
+          const { maxResultChars, serverName: server, toolName: tool } = result.metadata
+          const source = { server, tool, maxResultChars }
           return Effect.map(guard.render(result, source), ({ attachments, text }) =>
             said(result.isError ? `The tool reports that it has failed:\n${text}` : text, {
               attachments,

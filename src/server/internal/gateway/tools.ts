@@ -263,12 +263,16 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
   const needsPerson = ({ server, tool: { name } }: ToolIndex.Entry) => ({ permissions }: Seat.Seat): boolean =>
     permissions.decide("model", { kind: "tool", server, name }).decision === "ask"
 
-  const finished = (raw: JsonRpc.JsonObject, { server, tool }: ToolIndex.Entry, caller: McpServer.Caller) =>
+  const finished = (
+    { metadata: { maxResultChars }, raw }: McpRuntime.CallResult,
+    { server, tool }: ToolIndex.Entry,
+    caller: McpServer.Caller
+  ) =>
     Effect.gen(function*() {
       const result = resultFor(raw)
       seen(server, raw["content"])
       if (result["resultType"] === "input_required") return result
-      const content = (yield* texts.content(raw["content"], { server, tool: tool.name }, caller)) ?? []
+      const content = (yield* texts.content(raw["content"], { server, tool: tool.name, maxResultChars }, caller)) ?? []
       if (options.output !== "wrap") return { ...result, content }
       const { structuredContent: _, ...rest } = result
       return { ...rest, content }
@@ -290,7 +294,7 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
       })
       return yield* Effect.matchEffect(seat.during(server, exchange)(called), {
         onFailure: failures.result,
-        onSuccess: ({ raw }) => finished(raw, entry, exchange.caller)
+        onSuccess: (result) => finished(result, entry, exchange.caller)
       })
     }))
 
