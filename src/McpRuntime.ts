@@ -7,11 +7,15 @@ import type * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Credentials from "./auth/Credentials.ts"
+import type * as Connector from "./client/Connector.ts"
 import type * as McpClient from "./client/McpClient.ts"
 import * as Limits from "./config/Limits.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import type * as McpError from "./McpError.ts"
 import * as McpEvent from "./McpEvent.ts"
+import type * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
+import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
+import type * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
 import * as RetryPolicy from "./resilience/RetryPolicy.ts"
 import * as Teardown from "./resilience/Teardown.ts"
 import * as CallStream from "./runtime/callStream.ts"
@@ -24,7 +28,9 @@ import * as RuntimeTool from "./runtime/RuntimeTool.ts"
 import * as Servers from "./runtime/Servers.ts"
 import * as Startup from "./runtime/startup.ts"
 import * as Permissions from "./safety/Permissions.ts"
+import type * as ToolCache from "./tools/ToolCache.ts"
 import * as ToolCatalog from "./tools/ToolCatalog.ts"
+import type * as ToolPins from "./tools/ToolPins.ts"
 import type * as ToolResult from "./tools/ToolResult.ts"
 import type * as JsonRpc from "./transport/JsonRpc.ts"
 
@@ -162,10 +168,16 @@ export class McpRuntime extends Context.Tag("effect-mcp-runtime/McpRuntime")<Mcp
 
 /** The concerns that a runtime is composed of. */
 export type Requirements =
-  | Servers.Requirements
-  | ToolCatalog.Requirements
+  | CircuitBreaker.CircuitBreaker
+  | Connector.Connector
   | Credentials.Credentials
+  | McpEvent.McpEvents
   | Permissions.Permissions
+  | ReconnectPolicy.ReconnectPolicy
+  | RuntimeMetrics.RuntimeMetrics
+  | Teardown.Teardown
+  | ToolCache.ToolCache
+  | ToolPins.ToolPins
 
 /** The runtime over servers and a catalog of their tools. */
 export const makeService = (

@@ -1,23 +1,17 @@
 /** The servers of an application by name, each with the link that connects it. Links may change, names stay. */
 import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
-import * as Connector from "../client/Connector.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
-import type * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
-import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
-import * as HealthCheck from "../resilience/HealthCheck.ts"
 import { onExitSync, uninterruptibleMask } from "../resilience/onExitSync.ts"
-import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
@@ -87,34 +81,6 @@ export interface Servers {
   readonly reload: (configs: ReadonlyArray<ServerConfig.ServerConfig>) => Effect.Effect<McpEvent.ReloadReport>
 }
 
-export type Requirements =
-  | CircuitBreaker.CircuitBreaker
-  | Connector.Connector
-  | McpEvent.McpEvents
-  | ReconnectPolicy.ReconnectPolicy
-  | RuntimeMetrics.RuntimeMetrics
-  | Teardown.Teardown
-  | ToolCache.ToolCache
-  | ToolPins.ToolPins
-
-/** The time until a connect gives its slot to the next: a process has started by then, and the rest is waiting. */
-const slotTime = Duration.millis(500)
-
-/** Limits how many connects start at once. */
-const connectSlots = (size: number) => {
-  const slots = Effect.unsafeMakeSemaphore(Math.max(1, size))
-  return <A, E, R>(connect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => {
-      const held = Deferred.unsafeMake<void>(FiberId.none)
-      const slot = slots.withPermits(1)(Effect.zipRight(Deferred.succeed(held, undefined), Effect.sleep(slotTime)))
-      return Effect.acquireUseRelease(
-        Effect.fork(Effect.interruptible(slot)),
-        () => Effect.zipRight(Deferred.await(held), connect),
-        Fiber.interrupt
-      )
-    })
-}
-
 const waitedFor = (server: Server.Server | undefined): Deadline.WaitedFor => ({
   waitedFor: "connection",
   ...(server !== undefined && "error" in server.status ? { lastError: server.status.error } : {})
@@ -146,25 +112,20 @@ const isConnecting = ({ status }: Link.Link): boolean => {
 }
 
 /** No servers yet; `reload` adds them. */
-export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, Requirements | Scope.Scope> =>
+export const make = (options?: Partial<Options>) =>
   Effect.gen(function*() {
     const { batchSize, drainTimeout, shareIdentical } = { ...defaults, ...options }
     const drain = Duration.decode(drainTimeout)
     const cache = yield* ToolCache.ToolCache
-    const clock = yield* Effect.clock
-    const connector = yield* Connector.Connector
     const events = yield* McpEvent.McpEvents
-    const health = yield* HealthCheck.HealthCheck
     const pins = yield* ToolPins.ToolPins
-    const policy = yield* ReconnectPolicy.ReconnectPolicy
     const teardown = yield* Teardown.Teardown
-    const inTurn = connectSlots(batchSize)
+    const makeLink = yield* Link.making(batchSize)
     // links run in the context of the layer, and can be interrupted even if it is built in an uninterruptible region
     const runtime = yield* RuntimeLog.onStderr(Effect.interruptible(Effect.runtime()))
 
     let servers: ReadonlyMap<string, Server.Server> = new Map()
     let all: ReadonlyArray<Server.Server> = []
-    let generation = 0
     let closed = false
     const fibers = new Set<Fiber.RuntimeFiber<void>>()
     /** The links that run. */
@@ -226,8 +187,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
           return onExitSync(deadline === undefined ? restore(used) : deadline.restore(used), connection.end)
         }
         if (deadline === undefined) return restore(useNext(name, f, options))
-        return Deadline.boundWait(deadline, () =>
-          waitedFor(get(name, options?.identity)), (arrived) =>
+        return Deadline.boundWait(deadline, () => waitedFor(get(name, options?.identity)), (arrived) =>
           useNext(name, (live) => {
             arrived()
             return f(live)
@@ -246,16 +206,9 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
 
     const newLink = (config: ServerConfig.ServerConfig, down?: Link.Down, identity?: string): Link.Link => {
       // a link that serves no server yet, or none any more, publishes nothing
-      const link: Link.Link = Link.make({
-        clock,
-        config,
-        connector,
+      const link: Link.Link = makeLink(config, {
         down,
-        health,
-        reconnect: policy.for(config),
-        closeWithin: teardown.options.deadline,
-        inTurn: (connect) => inTurn(Effect.provideService(connect, Connector.Identity, identity)),
-        nextGeneration: () => ++generation,
+        identity,
         onStatus: (status, previous) => {
           for (const server of servedBy(link)) {
             if (server.identity === undefined) publish(server, status, previous)
@@ -435,7 +388,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
       })
     )
 
-    return {
+    const service: Servers = {
       use,
       all: () => all,
       get,
@@ -457,4 +410,5 @@ export const make = (options?: Partial<Options>): Effect.Effect<Servers, never, 
         disable: switchOff("disabled")
       }
     }
+    return service
   })

@@ -3,7 +3,6 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
 import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
@@ -94,12 +93,6 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
   readonly admit: (live: Server.Live, tool: string) => Effect.Effect<void, McpError.CallError> | undefined
 }>() {}
 
-export type Requirements =
-  | McpEvent.McpEvents
-  | RuntimeMetrics.RuntimeMetrics
-  | ToolCache.ToolCache
-  | ToolPins.ToolPins
-
 type Status = ServerStatus.ServerStatus
 
 /** Whether waiting or asking can connect the server. */
@@ -132,10 +125,7 @@ const unsent = (error: McpError.CallError): McpError.CallError => {
 }
 
 /** The catalog of these servers. `McpRuntime.make` makes it. */
-export const make = (
-  servers: Servers.Servers,
-  options?: Partial<Options>
-): Effect.Effect<ToolCatalog["Type"], never, Requirements | Scope.Scope> =>
+export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
   Effect.gen(function*() {
     const cache = yield* ToolCache.ToolCache
     const events = yield* McpEvent.McpEvents
@@ -346,7 +336,7 @@ export const make = (
       return { tools, missing, rejected, quarantined: quarantined.filter(isHeld) }
     }
 
-    return {
+    return ToolCatalog.of({
       list: Effect.suspend(() => listing(firstListWait)),
       listWithin: (wait) => listing(Duration.decode(wait)),
       firstListWait,
@@ -368,5 +358,5 @@ export const make = (
         }),
       learn,
       admit
-    }
+    })
   })
