@@ -63,7 +63,8 @@ export const McpError = Schema.Union(
   ...RuntimeError.members,
   Request.RequiredServersFailed,
   Request.ToolError,
-  Request.TrustNotKept
+  Request.TrustNotKept,
+  Request.RegistryError
 )
 export type McpError = typeof McpError.Type
 

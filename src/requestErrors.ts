@@ -325,3 +325,13 @@ export class TrustNotKept extends Row.error<TrustNotKept>()(
       `: ${excerpt(detail)}; check the permissions of the state folder ($XDG_STATE_HOME or ~/.local/state)`
   })
 ) {}
+
+/** A registry did not give an entry for the server, which is named as in the registry. */
+export class RegistryError extends Row.error<RegistryError>()(
+  "RegistryError",
+  { address: Schema.String, detail: Schema.String },
+  Row.refused("no entry from the registry", {
+    exitCode: configuration,
+    detail: ({ address, detail }) => ` ${quote(address)}: ${excerpt(detail)}`
+  })
+) {}

@@ -357,7 +357,16 @@ const rows: ReadonlyArray<Row> = [
   denied("crowded"),
   denied("too-long"),
   [new McpError.ConfigurationError({ server, path: "url", detail }), "not-sent", false, false, 3, "final", "final"],
-  [new McpError.TrustNotKept({ server, detail }), "not-sent", false, false, 3, "final", "retry"]
+  [new McpError.TrustNotKept({ server, detail }), "not-sent", false, false, 3, "final", "retry"],
+  [
+    new McpError.RegistryError({ server, address: "https://registry.example", detail }),
+    "not-sent",
+    false,
+    false,
+    3,
+    "final",
+    "retry"
+  ]
 ]
 
 describe("McpError", () => {

@@ -1,7 +1,7 @@
 /** Entries from the MCP registry: looks a server up by its name, and reads its `server.json`. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as Chunk from "effect/Chunk"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -293,67 +293,76 @@ const reference = /^([A-Za-z0-9][\w.-]{0,127}\/[A-Za-z0-9][\w.-]{0,127})(?:@([\w
 const isDeleted = (root: Table): boolean =>
   table(table(root.get("_meta")).get("io.modelcontextprotocol.registry/official")).get("status") === "deleted"
 
+const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
+  response.stream.pipe(
+    Stream.runFoldEffect({ size: 0, chunks: new Array<Uint8Array>() }, ({ chunks, size }, chunk) => {
+      const all = { size: size + chunk.length, chunks: [...chunks, chunk] }
+      return all.size > maxBytes ? Effect.fail(`the answer has more than ${maxBytes} bytes`) : Effect.succeed(all)
+    }),
+    Effect.map(({ chunks }) => Buffer.concat(chunks))
+  )
+
+/** The document of a server, or a sentence about the fault and its remedy. */
+const fetched = (url: URL, { maxBytes, timeout }: LookUpOptions) =>
+  HttpClient.get(url, { headers: { accept: "application/json" } }).pipe(
+    Effect.flatMap((response) =>
+      response.status === 200
+        ? bytesOf(response, maxBytes)
+        : Effect.fail(
+          response.status === 404
+            ? "the registry has no such server or version: check the name"
+            : `the registry answers with status ${response.status}: try again later`
+        )
+    ),
+    // a redirect could lead anywhere
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+    Effect.scoped,
+    Effect.timeoutFail({
+      duration: timeout,
+      onTimeout: () => "the registry does not answer in time: try again, or name another registry"
+    }),
+    Effect.catchTags({
+      RequestError: () => Effect.fail("the registry cannot be reached: check the network, or name another registry"),
+      ResponseError: () => Effect.fail("the answer of the registry broke off: try again")
+    }),
+    Effect.flatMap((bytes) => Document.decode(bytes, "json"))
+  )
+
 /** Looks up `name` or `name@version` in a registry; without a version, the latest. */
 export const lookUp = (
   wanted: string,
-  options_?: Partial<LookUpOptions>
-): Effect.Effect<Found, McpError.ConfigurationError, HttpClient.HttpClient> =>
-  Effect.gen(function*() {
-    const { address, maxBytes, timeout } = { ...defaults, ...options_ }
-    const fault = (path: string, detail: string) => new McpError.ConfigurationError({ server: wanted, path, detail })
-    const [, name, version = "latest"] = reference.exec(wanted) ?? []
+  partial?: Partial<LookUpOptions>
+): Effect.Effect<Found, McpError.RegistryError, HttpClient.HttpClient> => {
+  const limits = { ...defaults, ...partial }
+  const { address } = limits
+  const [, name, version = "latest"] = reference.exec(wanted) ?? []
+  const path = `v0.1/servers/${encodeURIComponent(name ?? "")}/versions/${encodeURIComponent(version)}`
+  const url = URL.canParse(address) ? new URL(path, address.replace(/\/?$/, "/")) : undefined
+  const found = Effect.gen(function*() {
     if (name === undefined) {
-      return yield* fault(
-        "",
+      return yield* Effect.fail(
         "a name in the registry is like io.github.acme/weather, with @1.2.3 after it for one version"
       )
     }
-    const path = `v0.1/servers/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`
-    const url = URL.canParse(address) ? new URL(path, address.replace(/\/?$/, "/")) : undefined
     if (url === undefined || !/^https?:$/.test(url.protocol) || isClear(url) || url.username !== "") {
-      return yield* fault(address, "a registry has an https address, or one of this machine, without credentials")
+      return yield* Effect.fail("a registry has an https address, or one of this machine, without credentials")
     }
-    const at = url.href
-    const client = yield* HttpClient.HttpClient
-    const bytes = yield* Effect.gen(function*() {
-      const answer = yield* client.get(url, { headers: { accept: "application/json" } })
-      if (answer.status === 404) return yield* fault(at, "the registry has no such server or version: check the name")
-      if (answer.status !== 200) {
-        return yield* fault(at, `the registry answers with status ${answer.status}: try again later`)
-      }
-      let size = 0
-      const chunks = yield* Stream.runCollect(Stream.mapEffect(answer.stream, (chunk) => {
-        size += chunk.length
-        return size > maxBytes ? fault(at, `the answer has more than ${maxBytes} bytes`) : Effect.succeed(chunk)
-      }))
-      return Buffer.concat(Chunk.toReadonlyArray(chunks))
-    }).pipe(
-      // a redirect could lead anywhere
-      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-      Effect.scoped,
-      Effect.timeoutFail({
-        duration: timeout,
-        onTimeout: () => fault(at, "the registry does not answer in time: try again, or name another registry")
-      }),
-      Effect.catchTags({
-        RequestError: () => fault(at, "the registry cannot be reached: check the network, or name another registry"),
-        ResponseError: () => fault(at, "the answer of the registry broke off: try again")
-      })
-    )
-    const { root } = yield* Document.decode(bytes, "json")
+    const { root } = yield* fetched(url, limits)
     const server = table(root?.get("server"))
     if (root === undefined || text(server, "name") !== name) {
-      return yield* fault(at, "the answer is no document of this server: check the address of the registry")
+      return yield* Effect.fail("the answer is no document of this server: check the address of the registry")
     }
-    if (isDeleted(root)) return yield* fault(at, "the server was deleted from the registry")
+    if (isDeleted(root)) return yield* Effect.fail("the server was deleted from the registry")
     return {
       name,
       version: text(server, "version") ?? version,
       description: text(server, "description"),
-      address: at,
+      address: url.href,
       options: options(server)
     }
   })
+  return Effect.mapError(found, (detail) => new McpError.RegistryError({ server: wanted, address, detail }))
+}
 
 const json = (value: Value): unknown =>
   value instanceof Map

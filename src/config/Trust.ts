@@ -182,12 +182,10 @@ export const make = (
         )
     }
 
-    const nothing: TrustStore.Found<Approval> = { _tag: "Nothing" }
-
-    const look = (candidate: Candidate, isEmpty: Effect.Effect<boolean, TrustStore.Unusable>): Effect.Effect<Verdict> =>
+    const look = (candidate: Candidate): Effect.Effect<Verdict> =>
       Effect.gen(function*() {
         if (listed.has(candidate.fingerprint)) return approved(harmless(candidate))
-        const found = (yield* isEmpty) ? nothing : yield* approvals.get(placeOf(candidate))
+        const found = yield* approvals.get(placeOf(candidate))
         if (found._tag === "Unreadable") yield* report(candidate, found.detail)
         if (found._tag !== "Document") return judge(candidate.fingerprint, found)
         const value = { ...found.value, isOver: found.value.isOver || over.has(idOf(found.value)) }
@@ -200,11 +198,7 @@ export const make = (
 
     const review: Service["review"] = (candidates) =>
       turn.withPermits(1)(Effect.gen(function*() {
-        // the store is asked once in place of once for each candidate, where there are no decisions yet
-        const isEmpty = yield* Effect.cached(approvals.isEmpty)
-        const verdicts = yield* Effect.forEach(candidates, (candidate) => look(candidate, isEmpty), {
-          concurrency: "unbounded"
-        })
+        const verdicts = yield* Effect.forEach(candidates, look, { concurrency: "unbounded" })
         const before = reviewed
         const all = candidates.map((candidate, at): Reviewed => ({ candidate, verdict: verdicts[at]! }))
         reviewed = new Map(all.map((each) => [each.candidate.server, each]))

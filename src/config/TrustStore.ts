@@ -16,8 +16,6 @@ type Failure = PlatformError.PlatformError
 
 /** A key-value store of texts. `NodeTrust.makeStore` keeps them in files. */
 export class TrustStore extends Context.Tag("effect-mcp-runtime/config/TrustStore")<TrustStore, {
-  /** Whether there can be no text: one question in place of one for each key. */
-  readonly isEmpty: Effect.Effect<boolean, Failure>
   /** Fails with the reason `InvalidData` for a text that this store did not write. */
   readonly get: (key: string) => Effect.Effect<Option.Option<string>, Failure>
   readonly set: (key: string, value: string) => Effect.Effect<void, Failure>
@@ -36,7 +34,6 @@ type Store = TrustStore["Type"]
 export const makeMemory: Effect.Effect<Store> = Effect.map(Effect.makeSemaphore(1), (lock): Store => {
   const texts = new Map<string, string>()
   return {
-    isEmpty: Effect.sync(() => texts.size === 0),
     get: (key) => Effect.sync(() => Option.fromNullable(texts.get(key))),
     set: (key, text) => Effect.sync(() => void texts.set(key, text)),
     remove: (key) => Effect.sync(() => void texts.delete(key)),
@@ -62,8 +59,6 @@ export class Unusable extends Data.TaggedError("Unusable")<{ readonly detail: st
 
 /** The documents of one kind. No operation waits longer than `patience`. */
 export interface Documents<A> {
-  /** Whether the store has no documents at all. */
-  readonly isEmpty: Effect.Effect<boolean, Unusable>
   readonly get: (place: Place) => Effect.Effect<Found<A>, Unusable>
   /** Writes what `change` makes of the document, unless it is `undefined`. No other process writes in between. */
   readonly update: (place: Place, change: (found: Found<A>) => A | undefined) => Effect.Effect<void, Unusable>
@@ -121,7 +116,6 @@ export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schem
   }
 
   return {
-    isEmpty: bounded(store.isEmpty),
     get: (place) => bounded(read(place)),
     update: (place, change) => {
       const key = keyOf(place)

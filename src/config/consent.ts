@@ -63,13 +63,16 @@ const address = (url: string): string => {
   return quoted([withoutUser(url.slice(0, query)), ...parameters].join(""))
 }
 
+/** The variables whose values are addresses. In any other, text before an `@` can be a folder or an option. */
+const holdsAddress = /PROXY|UR[IL]|INDEX|REGISTR|HOST|SERVER|MIRROR|LINKS/i
+
 /**
  * The value of a variable that decides which program runs. Of a credential in it one word is hidden, because another path
  * or option can follow.
  */
-const overriding = (value: string): string =>
+const overriding = (variable: string, value: string): string =>
   quoted(
-    withoutUser(value).replace(
+    (holdsAddress.test(variable) ? withoutUser(value) : value).replace(
       /([?&#])([^\s?&#=:;,/\\]*)=[^\s?&#$:;,/\\]+/g,
       (pair, mark: string, name: string) => isCredentialParameter(name) ? `${mark}${name}=(hidden)` : pair
     )
@@ -89,7 +92,7 @@ const overrides = (entry: ServerConfig.Entry, hazards: Trust.Candidate["hazards"
     const value = ServerConfig.variables(entry).get(name)
     if (value === null) return warning("variable", `${quoted(name)} is taken away. ${detail}`)
     if (value !== undefined) {
-      const text = isCredential(name) ? hidden(value) : overriding(valueOf(value))
+      const text = isCredential(name) ? hidden(value) : overriding(name, valueOf(value))
       return warning("variable", `${quoted(name)} = ${text}. ${detail}`)
     }
     return at === "cwd" && entry.transport === "stdio" && entry.cwd !== undefined

@@ -279,8 +279,6 @@ export const make = Effect.fnUntraced(function*(
       clear: Effect.flatMap(values, Effect.forEach(remove, { discard: true })),
       size: Effect.map(values, (files) => files.length)
     }),
-    // without a folder there are no files
-    isEmpty: Effect.catchIf(Effect.as(prepareToRead, false), isNotFound, () => Effect.succeed(true)),
     setAside: (key) => fs.rename(fileOf(key), fileOf(key).replace(/value$/, "aside")),
     locked: (key) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.zipRight(

@@ -8,7 +8,6 @@ export const storeOf = (texts: Map<string, string>): TrustStore.TrustStore["Type
     get: (key) => Effect.sync(() => Option.fromNullable(texts.get(key))),
     set: (key, text) => Effect.sync(() => void texts.set(key, text)),
     remove: (key) => Effect.sync(() => void texts.delete(key)),
-    isEmpty: Effect.sync(() => texts.size === 0),
     setAside: (key) => Effect.sync(() => void texts.set(`aside-${key}`, texts.get(key)!)),
     locked: () => lock.withPermits(1),
     nameOf: (key) => `the text ${key}`

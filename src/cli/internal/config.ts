@@ -52,7 +52,7 @@ const registry = (name: string, { value }: Command.Invocation) =>
       const detail = usable.length === 0
         ? "none of its packages and remotes can be used here"
         : `it is not offered as ${wanted}: choose one of ${usable.map(({ source }) => source).join(", ")}`
-      return yield* new McpError.ConfigurationError({ server: name, path: found.address, detail })
+      return yield* new McpError.RegistryError({ server: name, address: found.address, detail })
     }
     yield* screen.json(Schema.Unknown, document)
     const others = usable.filter((one) => one !== option).map(({ source }) => source)

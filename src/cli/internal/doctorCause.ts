@@ -115,6 +115,7 @@ const table: Table = {
   SessionExpired: known("the session has expired"),
   SpawnFailed: Process.spawn,
   ToolError: known("a tool failed"),
+  RegistryError: known("the registry gave no entry for it"),
   TrustNotKept: known("a decision could not be kept")
 }
 

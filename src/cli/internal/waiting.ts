@@ -16,6 +16,8 @@ export const Waiting = Schema.Struct({
   /** What is agreed to: everything below, as it is now. */
   fingerprint: Schema.String,
   why: Schema.Literal("new", "changed", "unreadable"),
+  /** For `unreadable`: the file, the fault and its remedy. */
+  detail: Schema.optional(Schema.String),
   /** The variables of the environment that it asks for. */
   variables: Schema.Array(Schema.Struct({ name: Schema.String, credential: Schema.Boolean })),
   consent: Schema.Array(Schema.Struct({
@@ -31,6 +33,7 @@ export const of = (one: Trust.Pending): typeof Waiting.Type => ({
   root: one.root,
   fingerprint: one.fingerprint,
   why: one.why,
+  ...(one.detail === undefined ? {} : { detail: one.detail }),
   variables: one.variables.map((name) => ({ name, credential: isCredential(name) })),
   consent: Trust.consent(one)
 })
