@@ -19,7 +19,6 @@ import * as Discover from "./discover.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
 import type { Place } from "./locate.ts"
-import type * as Provenance from "./Provenance.ts"
 import type * as Scope from "./Scope.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
@@ -108,9 +107,9 @@ export interface Found {
   readonly entry: ServerConfig.Entry | undefined
   /** What a runtime takes, blocked as `state` says; absent if it is invalid. */
   readonly config: ServerConfig.ServerConfig | undefined
-  readonly provenance: Provenance.Provenance
-  readonly shadows: ReadonlyArray<Provenance.Provenance>
-  readonly sources: ReadonlyArray<Provenance.Provenance>
+  readonly provenance: Scope.Provenance
+  readonly shadows: ReadonlyArray<Scope.Provenance>
+  readonly sources: ReadonlyArray<Scope.Provenance>
   /** The name of another server that it does not differ from. */
   readonly sameAs: string | undefined
   readonly fingerprint: string

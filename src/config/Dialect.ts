@@ -5,7 +5,6 @@
  */
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as Document from "./document.ts"
-import type * as Expansion from "./Expansion.ts"
 import type { tables } from "./fields.ts"
 import { hosts } from "./hosts.ts"
 import type * as Interpolation from "./Interpolation.ts"
@@ -56,7 +55,7 @@ export interface Context {
 }
 
 /** A question that a file declares, for `${input:id}`. */
-export type Input = NonNullable<Expansion.Expansion["inputs"]>[number]
+export type Input = NonNullable<Scope.Expansion["inputs"]>[number]
 
 /** The content of a document. */
 export interface Decoded {

@@ -1,25 +1,19 @@
 /**
  * The identity of a configuration as a short text that gives nothing away: equal for equal servers, whatever the order
  * in which their fields and variables were written.
- *
- * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import { canonicalJson, sha256 } from "../json/canonical.ts"
-import type * as Expansion from "./Expansion.ts"
 import * as Fields from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
-import type * as Provenance from "./Provenance.ts"
 import type { Item } from "./readEntry.ts"
+import type * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
 /**
  * What a server is: its transport, its command or address, its environment and its credentials. Secrets enter only here,
  * so a changed token makes another server; a token that a variable or a program gives is known by the name of that only.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const of = (config: ServerConfig.ServerConfig): string => {
   const known = identities.get(config)
@@ -41,36 +35,23 @@ export const connection = (config: ServerConfig.ServerConfig): string =>
 
 const identities = new WeakMap<ServerConfig.ServerConfig, string>()
 
-/**
- * Whether both are one server, whatever its name, filters and limits.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Whether both are one server, whatever its name, filters and limits. */
 export const isSame = (one: ServerConfig.ServerConfig | undefined, other: ServerConfig.ServerConfig): boolean =>
   one === other || (one !== undefined && of(one) === of(other))
 
-/**
- * All of a configuration, names, filters and limits included: whether anything has changed at all.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** All of a configuration, names, filters and limits included: whether anything has changed at all. */
 export const configuration = (config: ServerConfig.ServerConfig): string => digest(config, () => true)
 
 /**
  * An entry of a file, for a person to agree to: every field as it was written, known or not, with who wrote it and where
  * the workspace is. The order of keys, spaces and comments make no difference; the order of arguments does. `inputs` is
  * what stands elsewhere in the file and takes part: the defaults of its `${input:…}`.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const entry = (
   { name, raw }: Pick<Item, "name" | "raw">,
-  { origin, provider, scope }: Pick<Provenance.Provenance, "origin" | "provider" | "scope">,
+  { origin, provider, scope }: Pick<Scope.Provenance, "origin" | "provider" | "scope">,
   root: string,
-  inputs: NonNullable<Expansion.Expansion["inputs"]> = []
+  inputs: NonNullable<Scope.Expansion["inputs"]> = []
 ): string =>
   `sha256:${
     sha256(canonicalJson([

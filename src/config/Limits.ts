@@ -1,18 +1,10 @@
-/**
- * Every limit and duration in one place. Each can be set per server; a duration is a hard cap, not a hope.
- *
- * @since 0.1.0
- */
+/** Every limit and duration in one place. Each can be set per server; a duration is a hard cap, not a hope. */
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Limits {
   /** Connecting, over all its phases. */
   readonly startupTimeout: Duration.Duration
@@ -57,10 +49,6 @@ export interface Limits {
   readonly maxSchemaBytes: number
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Limits = {
   startupTimeout: Duration.seconds(60),
   installTimeout: Duration.minutes(5),
@@ -83,24 +71,14 @@ export const defaults: Limits = {
   maxSchemaBytes: 1024 * 1024
 }
 
-/**
- * The limits in force where a server sets none of its own.
- *
- * @since 0.1.0
- * @category references
- */
+/** The limits in force where a server sets none of its own. */
 export class CurrentLimits
   extends Context.Reference<CurrentLimits>()("effect-mcp-runtime/config/Limits/CurrentLimits", {
     defaultValue: () => defaults
   })
 {}
 
-/**
- * Other limits, set in code.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Other limits, set in code. */
 export const layer = (limits?: Partial<Limits>): Layer.Layer<CurrentLimits> =>
   Layer.succeed(CurrentLimits, { ...defaults, ...limits })
 
@@ -110,20 +88,11 @@ const milliseconds = (name: string) =>
     Config.map(Duration.millis)
   )
 
-/**
- * The limits that an operator sets: `MCP_TIMEOUT` and `MCP_TOOL_TIMEOUT` in milliseconds, `MCP_MAX_MESSAGE_BYTES`.
- *
- * @since 0.1.0
- * @category config
- */
+/** The limits that an operator sets: `MCP_TIMEOUT` and `MCP_TOOL_TIMEOUT` in milliseconds, `MCP_MAX_MESSAGE_BYTES`. */
 export const config: Config.Config<Limits> = Config.all({
   startupTimeout: Config.withDefault(milliseconds("MCP_TIMEOUT"), defaults.startupTimeout),
   toolTimeout: Config.withDefault(milliseconds("MCP_TOOL_TIMEOUT"), defaults.toolTimeout),
   maxMessageBytes: Config.withDefault(Config.integer("MCP_MAX_MESSAGE_BYTES"), defaults.maxMessageBytes)
 }).pipe(Config.map((operator) => Object.assign({}, defaults, operator)))
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layerConfig: Layer.Layer<CurrentLimits, ConfigError.ConfigError> = Layer.effect(CurrentLimits, config)

@@ -16,7 +16,6 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import * as ClearText from "./clearText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Variables from "./environmentVariables.ts"
-import type * as Expansion from "./Expansion.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
 import * as Interpolation from "./Interpolation.ts"
@@ -135,7 +134,7 @@ const withBearer = (config: ServerConfig.ServerConfig): ServerConfig.ServerConfi
 }
 
 /** The configuration without the inherited variables that its origin may not read. */
-const narrowed = (config: ServerConfig.ServerConfig, { grants, origin }: Expansion.Expansion): Resolved => {
+const narrowed = (config: ServerConfig.ServerConfig, { grants, origin }: Scope.Expansion): Resolved => {
   if (Scope.rights(origin).environment || !("inheritEnv" in config) || config.inheritEnv === undefined) {
     return { config, warnings: [] }
   }
@@ -151,7 +150,7 @@ const narrowed = (config: ServerConfig.ServerConfig, { grants, origin }: Expansi
 }
 
 /** The literal variables of an entry. Empty for an origin with the right to the environment, which is read in their place. */
-const ownVariables = (config: ServerConfig.ServerConfig, expansion: Expansion.Expansion) => {
+const ownVariables = (config: ServerConfig.ServerConfig, expansion: Scope.Expansion) => {
   const own = new Map<string, string>()
   const isRead = expansion.onlyOwn === true || !Scope.rights(expansion.origin).environment
   const env = "env" in config && isRead ? config.env : undefined
@@ -164,7 +163,7 @@ const ownVariables = (config: ServerConfig.ServerConfig, expansion: Expansion.Ex
 
 const askingOf = (
   config: ServerConfig.ServerConfig,
-  expansion: Expansion.Expansion,
+  expansion: Scope.Expansion,
   environment: Access.Asking["environment"]
 ): Access.Asking => ({
   origin: expansion.origin,
@@ -200,7 +199,7 @@ const trimmed = (text: string): string => text.replace(/\r?\n$/, "")
 const answerOf = (
   sources: Sources,
   config: ServerConfig.ServerConfig,
-  expansion: Expansion.Expansion,
+  expansion: Scope.Expansion,
   host: HostEnvironment.Host,
   reference: Interpolation.Reference,
   at: string
@@ -318,7 +317,7 @@ const variablesOf = (file: string): ReadonlyArray<readonly [string, string]> =>
 const withEnvFile = (
   sources: Sources,
   config: ServerConfig.ServerConfig,
-  expansion: Expansion.Expansion | undefined,
+  expansion: Scope.Expansion | undefined,
   host: HostEnvironment.Host
 ): Effect.Effect<Resolved, Failure> => {
   if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed({ config, warnings: [] })
@@ -360,7 +359,7 @@ export const unset = (
   })
 }
 
-const resolveTemplates = (sources: Sources, found: ServerConfig.ServerConfig, expansion: Expansion.Expansion) =>
+const resolveTemplates = (sources: Sources, found: ServerConfig.ServerConfig, expansion: Scope.Expansion) =>
   Effect.gen(function*() {
     const host = yield* HostEnvironment.HostEnvironment
     const { config, warnings } = narrowed(withBearer(found), expansion)

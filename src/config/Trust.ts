@@ -12,8 +12,7 @@ import * as McpEvent from "../McpEvent.ts"
 import { isCredential } from "../text/credentialName.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Document from "./document.ts"
-import type * as Expansion from "./Expansion.ts"
-import type * as Provenance from "./Provenance.ts"
+import type * as ConfigScope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 import * as TrustStore from "./TrustStore.ts"
 
@@ -29,11 +28,11 @@ export interface Candidate {
   readonly entry: ServerConfig.Entry
   /** Fields without effect here, as they were written. */
   readonly extra?: Document.Table | undefined
-  readonly provenance: Provenance.Provenance
+  readonly provenance: ConfigScope.Provenance
   /** The variables of the environment that it asks for. */
   readonly variables: ReadonlyArray<string>
   /** The inputs of its file that it uses. Without an answer an input has its default. */
-  readonly inputs?: Expansion.Expansion["inputs"] | undefined
+  readonly inputs?: ConfigScope.Expansion["inputs"] | undefined
   readonly hazards: ReadonlyArray<ConfigIssue.EntryWarning & { readonly detail: string }>
 }
 

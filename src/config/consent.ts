@@ -5,7 +5,7 @@ import { tables } from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
 import * as Hazards from "./hazards.ts"
 import * as Interpolation from "./Interpolation.ts"
-import * as Provenance from "./Provenance.ts"
+import * as Scope from "./Scope.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import type * as Trust from "./Trust.ts"
 
@@ -199,7 +199,7 @@ export const lines = (candidate: Trust.Candidate): Lines => {
   return [
     ...overrides(entry, hazards),
     plain("server", quoted(server)),
-    plain("from", quoted(Provenance.format(provenance))),
+    plain("from", quoted(Scope.format(provenance))),
     plain("workspace", quoted(root)),
     ...(entry.transport === "stdio" ? program(entry, above) : remote(entry, above)),
     ...environment(candidate.variables),

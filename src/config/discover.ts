@@ -7,14 +7,12 @@ import { issueOf } from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
-import type * as Expansion from "./Expansion.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as Hazards from "./hazards.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Locate from "./locate.ts"
 import * as Merge from "./merge.ts"
 import { folderOf } from "./paths.ts"
-import type * as Provenance from "./Provenance.ts"
 import type { Item } from "./readEntry.ts"
 import * as ReadFiles from "./readFiles.ts"
 import * as Resolution from "./Resolution.ts"
@@ -56,7 +54,7 @@ const switches = (
 }
 
 /** The values of `${var:…}` in a file. */
-const placesOf = (place: Locate.Place, { path, scope }: Provenance.Provenance): Expansion.Expansion["places"] => {
+const placesOf = (place: Locate.Place, { path, scope }: Scope.Provenance): Scope.Expansion["places"] => {
   const configDir = path === undefined ? place.root : folderOf(path)
   return {
     projectDir: place.root,
@@ -78,7 +76,7 @@ const expansionOf = (
   entry: ServerConfig.Entry,
   fingerprint: string,
   { inputs, options, place }: Around
-): Expansion.Expansion => {
+): Scope.Expansion => {
   const { path, provider, scope } = merged.provenance
   const values = placesOf(place, merged.provenance)
   const declared = inputs.get(path) ?? []

@@ -2,7 +2,6 @@
  * The fields of a server, one row each. From these rows come the Schema of `ServerConfig`, the native file format and its
  * published JSON Schema, the fingerprint, the texts that may hold templates, the rules of merging and the consent lines.
  */
-import { Expansion } from "./Expansion.ts"
 import {
   Affinity,
   Argv,
@@ -29,7 +28,7 @@ import {
   Words
 } from "./fieldSchema.ts"
 import { Login } from "./Login.ts"
-import { Provenance } from "./Provenance.ts"
+import { Expansion, Provenance } from "./Scope.ts"
 
 /** The fields of all servers that a file may set. */
 export const common = {

@@ -10,7 +10,6 @@ import type * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
 import { Login } from "./Login.ts"
 import { login } from "./loginFields.ts"
-import type * as Provenance from "./Provenance.ts"
 import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
@@ -33,7 +32,7 @@ export interface Layer {
 
 export interface LayerItem {
   readonly item: Item
-  readonly provenance: Provenance.Provenance
+  readonly provenance: Scope.Provenance
 }
 
 /** The server that a name stands for after the merge. */
@@ -41,11 +40,11 @@ export interface Merged {
   readonly name: string
   /** The entry that owns the name. An invalid or disabled entry owns it too. */
   readonly item: Item
-  readonly provenance: Provenance.Provenance
+  readonly provenance: Scope.Provenance
   /** The entries of the same name that do not count, the strongest first. */
-  readonly shadows: ReadonlyArray<Provenance.Provenance>
+  readonly shadows: ReadonlyArray<Scope.Provenance>
   /** The entries that were combined, the weakest first; empty where one entry is used alone. */
-  readonly sources: ReadonlyArray<Provenance.Provenance>
+  readonly sources: ReadonlyArray<Scope.Provenance>
   /** Fields of a weaker layer that did not follow a changed address or command: `headers`, `oauth`, `env`. */
   readonly dropped: ReadonlyArray<string>
   /** The name of a stronger server that is equal but for its name. Only reported. */
@@ -152,7 +151,7 @@ const isRelative = (path: string): boolean => !/^(?:[\\/~]|[A-Za-z]:[\\/]|\$\{)/
  * Resolves the relative paths of an entry from the folder of its file, before it is combined with entries of other folders:
  * a program beside a person's file must not become one of the workspace.
  */
-const anchored = (entry: ServerConfig.Entry, { path, scope }: Provenance.Provenance): ServerConfig.Entry => {
+const anchored = (entry: ServerConfig.Entry, { path, scope }: Scope.Provenance): ServerConfig.Entry => {
   // paths of the workspace begin at the workspace, whichever of its files they are in
   if (entry.transport !== "stdio" || path === undefined || scope === "project" || scope === "local") return entry
   const folder = Interpolation.literal(path.replace(/[\\/][^\\/]*$/, ""))

@@ -1,10 +1,10 @@
 /** Where the paths of a configuration lead. */
 import type * as Dialect from "./Dialect.ts"
-import type * as Expansion from "./Expansion.ts"
 import type * as HostEnvironment from "./HostEnvironment.ts"
+import type * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-export const home = (expansion: Expansion.Expansion | undefined, host: HostEnvironment.Host): string | undefined => {
+export const home = (expansion: Scope.Expansion | undefined, host: HostEnvironment.Host): string | undefined => {
   if (expansion !== undefined && Object.hasOwn(expansion.places, "userHome")) return expansion.places["userHome"]
   const variables = host.variables()
   return variables[host.platform === "win32" ? "USERPROFILE" : "HOME"]

@@ -8,8 +8,8 @@ import * as Connector from "../client/Connector.ts"
 import type * as McpClient from "../client/McpClient.ts"
 import * as Fingerprint from "../config/Fingerprint.ts"
 import * as Limits from "../config/Limits.ts"
-import type * as Provenance from "../config/Provenance.ts"
 import * as Resolution from "../config/Resolution.ts"
+import type * as Scope from "../config/Scope.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -57,7 +57,7 @@ export interface ServerInfo {
   /** The users with a connection of their own (`RequestOptions.identity`). */
   readonly users: ReadonlyArray<{ readonly identity: string; readonly status: ServerStatus.ServerStatus }>
   /** The file that configures the server. */
-  readonly provenance: Provenance.Provenance | undefined
+  readonly provenance: Scope.Provenance | undefined
 }
 
 type OnLogin<A> = (

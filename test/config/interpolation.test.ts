@@ -10,7 +10,6 @@ import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type * as Expansion from "../../src/config/Expansion.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Interpolation from "../../src/config/Interpolation.ts"
@@ -312,7 +311,7 @@ describe("the name of a variable", () => {
   })
 })
 
-const expansion = (origin: Scope.Origin, more: Partial<Expansion.Expansion> = {}): Expansion.Expansion => ({
+const expansion = (origin: Scope.Origin, more: Partial<Scope.Expansion> = {}): Scope.Expansion => ({
   origin,
   grants: [],
   places: { projectDir: "/w", userHome: "/home/me" },

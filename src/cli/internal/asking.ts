@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import * as Provenance from "../../config/Provenance.ts"
+import * as Scope from "../../config/Scope.ts"
 import * as Trust from "../../config/Trust.ts"
 import type * as McpError from "../../McpError.ts"
 import * as Approval from "../../safety/Approval.ts"
@@ -59,7 +59,7 @@ export const tooLong = (one: Trust.Candidate): ReadonlyArray<Screen.Line> => {
       { text: one.server, style: "strong" },
       ` cannot be approved here: its entry takes ${length} characters, and at most ${maxConsent} can be shown.`
     ],
-    `Read it in ${Provenance.format(one.provenance)}, and approve exactly this entry with`,
+    `Read it in ${Scope.format(one.provenance)}, and approve exactly this entry with`,
     `  mcp-runtime approve ${one.fingerprint}`
   ]
 }

@@ -5,7 +5,6 @@
  */
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as Provenance from "../../config/Provenance.ts"
 import * as Scope from "../../config/Scope.ts"
 import type * as Screen from "../Screen.ts"
 import * as Rules from "./configRules.ts"
@@ -78,7 +77,7 @@ const whyOf = ({ state }: ConfigDiscovery.Found): string | null => {
   }
 }
 
-const from = ({ line, path, provider, scope }: Provenance.Provenance): typeof From.Type => ({
+const from = ({ line, path, provider, scope }: Scope.Provenance): typeof From.Type => ({
   provider,
   scope,
   path: path ?? null,
@@ -125,9 +124,9 @@ const styles: Record<ConfigDiscovery.State["_tag"], Screen.Style> = {
 const titled = (title: string, lines: ReadonlyArray<Screen.Line>): ReadonlyArray<Screen.Line> =>
   lines.length === 0 ? [] : ["", [{ text: title, style: "strong" }], ...lines]
 
-const place = (label: string, at: Provenance.Provenance): Screen.Line => [
+const place = (label: string, at: Scope.Provenance): Screen.Line => [
   { text: `    ${label} `, style: "weak" },
-  Provenance.format(at)
+  Scope.format(at)
 ]
 
 const server = (found: ConfigDiscovery.Found): ReadonlyArray<Screen.Line> => {

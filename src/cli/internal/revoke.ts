@@ -6,7 +6,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as Provenance from "../../config/Provenance.ts"
 import * as Scope from "../../config/Scope.ts"
 import * as McpError from "../../McpError.ts"
 import { nearest } from "../../text/nearest.ts"
@@ -54,7 +53,7 @@ export const run: Command.Program["run"] = ({ args: [wanted], shared }) =>
         else if (agreed.length === 0) yield* screen.note("Nothing here was agreed to.")
         else {
           yield* screen.out(...agreed.flatMap((found): ReadonlyArray<Screen.Line> => [
-            [{ text: found.name, style: "strong" }, `  ${Provenance.format(found.provenance)}`],
+            [{ text: found.name, style: "strong" }, `  ${Scope.format(found.provenance)}`],
             [{ text: "  fingerprint: ", style: "weak" }, found.fingerprint],
             ...(grantsOf(found).length === 0
               ? []
