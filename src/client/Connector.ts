@@ -8,7 +8,6 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Limits from "../config/Limits.ts"
 import * as Resolution from "../config/Resolution.ts"
-import * as Secrets from "../config/secrets.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -66,13 +65,13 @@ export const open = (
     const server = config.name
     const limit = ServerConfig.limits(config, yield* Limits.CurrentLimits).startupTimeout
     const began = yield* Clock.currentTimeMillis
-    const { config: plain, warnings } = yield* Effect.timeoutFail(resolve(config), {
+    const { config: plain, secrets, warnings } = yield* Effect.timeoutFail(resolve(config), {
       duration: limit,
       onTimeout: () => new McpError.ConnectTimeout({ server, limit, phase: "spawn" })
     })
     const { know } = yield* Redaction.Redaction
     // registered before the connection opens, so that the scope forgets them after it has closed
-    yield* Effect.forEach(Secrets.of(config, plain), know, { discard: true })
+    yield* Effect.forEach(secrets, know, { discard: true })
     for (const warning of warnings) {
       yield* publish(McpEvent.McpEvent.ConfigurationWarning({ server, warning }))
       yield* logWarning(server, warning)

@@ -22,6 +22,7 @@ import * as Interpolation from "./Interpolation.ts"
 import * as Paths from "./paths.ts"
 import * as Program from "./program.ts"
 import * as Scope from "./Scope.ts"
+import * as Secrets from "./secrets.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
 import * as Access from "./variableAccess.ts"
@@ -68,6 +69,8 @@ export interface Warning {
 export interface Resolved {
   readonly config: ServerConfig.ServerConfig
   readonly warnings: ReadonlyArray<Warning>
+  /** The values of references to secret sources, and those with the name of a credential. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
 /**
@@ -113,15 +116,19 @@ const missing = (
   reference: Interpolation.Reference,
   why: Access.Failure["kind"]
 ) => {
-  const excerpt = (text: string) => UntrustedText.excerpt(text, 256)
   const from = reference.kind === "env" ? reference.name : Access.answeredBy(reference)
-  const variable = { name: excerpt(Interpolation.nameOf(reference)), why }
-  return invalid(
-    config.name,
-    path,
-    Access.nextStep(reference, why, config.provenance?.provider),
-    from === undefined ? variable : { ...variable, from: excerpt(from) }
-  )
+  const detail = Access.nextStep(reference, why, config.provenance?.provider)
+  return invalid(config.name, path, detail, {
+    name: UntrustedText.excerpt(Interpolation.nameOf(reference), 256),
+    why,
+    ...(from === undefined ? {} : { from: UntrustedText.excerpt(from, 256) })
+  })
+}
+
+/** What is found out while a configuration is resolved. */
+interface Notes {
+  readonly warnings: Array<Warning>
+  readonly secrets: Set<string>
 }
 
 /** A bearer token in a variable as a header, so that it is read by the same rules as any other variable. */
@@ -134,19 +141,20 @@ const withBearer = (config: ServerConfig.ServerConfig): ServerConfig.ServerConfi
 }
 
 /** The configuration without the inherited variables that its origin may not read. */
-const narrowed = (config: ServerConfig.ServerConfig, { grants, origin }: Scope.Expansion): Resolved => {
-  if (Scope.rights(origin).environment || !("inheritEnv" in config) || config.inheritEnv === undefined) {
-    return { config, warnings: [] }
-  }
+const narrowed = (
+  config: ServerConfig.ServerConfig,
+  { grants, origin }: Scope.Expansion,
+  { warnings }: Notes
+): ServerConfig.ServerConfig => {
+  if (Scope.rights(origin).environment || !("inheritEnv" in config) || config.inheritEnv === undefined) return config
   const { inheritEnv: asked } = config
   const inheritEnv = typeof asked === "boolean"
     ? false
     : asked.filter((name) => grants.includes(name) || Variables.isHarmless(name))
-  const isLess = asked === true || (typeof asked !== "boolean" && asked.length > (inheritEnv || []).length)
-  return {
-    config: { ...config, inheritEnv },
-    warnings: isLess ? [{ kind: "ignored-in-project", at: "inheritEnv", variable: undefined }] : []
+  if (asked === true || (asked !== false && asked.length > (inheritEnv || []).length)) {
+    warnings.push({ kind: "ignored-in-project", at: "inheritEnv", variable: undefined })
   }
+  return { ...config, inheritEnv }
 }
 
 /** The literal variables of an entry. Empty for an origin with the right to the environment, which is read in their place. */
@@ -196,78 +204,69 @@ const wanted = (
 /** One trailing line break ends files and outputs, and is no part of the value. */
 const trimmed = (text: string): string => text.replace(/\r?\n$/, "")
 
-const answerOf = (
-  sources: Sources,
-  config: ServerConfig.ServerConfig,
-  expansion: Scope.Expansion,
-  host: HostEnvironment.Host,
-  reference: Interpolation.Reference,
-  at: string
-): Effect.Effect<string | undefined, Failure> => {
-  const { name: server } = config
-  const { kind, name } = reference
-  const home = Paths.home(expansion, host)
-  const failed = (detail: string) => invalid(server, at, `${quote(Interpolation.nameOf(reference))} ${detail}`)
-  if (kind === "file" || kind === "cmd") {
-    const argv = ShellWords.withoutShell(name, { home, isWindows: host.platform === "win32" })
-    const text = kind === "file"
-      ? sources.file(Paths.absolute(name, expansion.directory, home), undefined)
-      : argv === undefined
-      ? Effect.fail("needs a shell, and none is used: write it into a program")
-      : sources.run(argv, expansion.directory, host)
-    return Effect.mapBoth(text, { onFailure: failed, onSuccess: trimmed })
-  }
-  const declared = expansion.inputs?.find(({ id }) => id === name)
-  const choices = declared?.choices
-  const question: Question = {
-    server,
-    id: name,
-    origin: expansion.origin,
-    description: declared?.description,
-    secret: kind === "secret" || declared?.secret === true,
-    choices
-  }
-  const variable = Access.answeredBy(reference) ?? ""
-  const set = Access.valueIn(host.variables(), variable)
-  const isGranted = Scope.rights(expansion.origin).environment || expansion.grants.includes(variable)
-  const answer = set !== undefined && isGranted
-    ? Effect.succeedSome(Redacted.make(set))
-    : kind === "secret"
-    ? sources.secret(question)
-    : sources.input(question)
-  return Effect.flatMap(answer, (answer) => {
-    const value = Option.match(answer, { onNone: () => declared?.default, onSome: Redacted.value })
-    if (value === undefined) {
-      return set === undefined
-        ? Effect.succeed(undefined)
-        : Effect.fail(missing(config, at, reference, "variable-forbidden"))
+const answerOf =
+  (sources: Sources, config: ServerConfig.ServerConfig, expansion: Scope.Expansion, host: HostEnvironment.Host) =>
+  (reference: Interpolation.Reference, at: string): Effect.Effect<string | undefined, Failure> => {
+    const { name: server } = config
+    const { kind, name } = reference
+    const home = Paths.home(expansion, host)
+    const failed = (detail: string) => invalid(server, at, `${quote(Interpolation.nameOf(reference))} ${detail}`)
+    if (kind === "file" || kind === "cmd") {
+      const argv = ShellWords.withoutShell(name, { home, isWindows: host.platform === "win32" })
+      const text = kind === "file"
+        ? sources.file(Paths.absolute(name, expansion.directory, home), undefined)
+        : argv === undefined
+        ? Effect.fail("needs a shell, and none is used: write it into a program")
+        : sources.run(argv, expansion.directory, host)
+      return Effect.mapBoth(text, { onFailure: failed, onSuccess: trimmed })
     }
-    return choices !== undefined && !choices.includes(value)
-      ? Effect.fail(failed("has an answer that is not among its choices"))
-      : Effect.succeed(value)
-  })
-}
+    const declared = expansion.inputs?.find(({ id }) => id === name)
+    const { choices, description } = { choices: undefined, description: undefined, ...declared }
+    const secret = kind === "secret" || declared?.secret === true
+    const question: Question = { server, id: name, origin: expansion.origin, description, secret, choices }
+    const variable = Access.answeredBy(reference) ?? ""
+    const set = Access.valueIn(host.variables(), variable)
+    const isGranted = Scope.rights(expansion.origin).environment || expansion.grants.includes(variable)
+    const answer = set !== undefined && isGranted
+      ? Effect.succeedSome(Redacted.make(set))
+      : kind === "secret"
+      ? sources.secret(question)
+      : sources.input(question)
+    return Effect.flatMap(answer, (answer) => {
+      const value = Option.match(answer, { onNone: () => declared?.default, onSome: Redacted.value })
+      if (value === undefined) {
+        return set === undefined
+          ? Effect.succeed(undefined)
+          : Effect.fail(missing(config, at, reference, "variable-forbidden"))
+      }
+      return choices !== undefined && !choices.includes(value)
+        ? Effect.fail(failed("has an answer that is not among its choices"))
+        : Effect.succeed(value)
+    })
+  }
 
 /** Whether only the scheme of a header is left, such as `Bearer `, because its variable is empty. */
 const isEmptied = (value: string): boolean => /^\s*(?:[A-Za-z][A-Za-z0-9-]*\s+)?$/.test(value)
 
+/** The fields with the values of their templates. */
 const filled = (
   { expansion: _, ...config }: ServerConfig.ServerConfig,
-  asking: Access.Asking
+  asking: Access.Asking,
+  { secrets }: Notes
 ): Either.Either<object, Failure> => {
   let failure: Failure | undefined
   const fields = ServerConfig.mapTexts(config, ({ at, field, template }) => {
     const valueOf = Access.answer(asking, field, template)
-    const text = Interpolation.fill(template, (reference) =>
-      valueOf(reference).pipe(
-        Either.mapLeft(({ kind }) => missing(config, at, reference, kind)),
-        Either.filterOrLeft(({ length }) => length <= longestValue, () =>
-          invalid(
-            config.name,
-            at,
-            `${quote(Interpolation.nameOf(reference))} is longer than ${longestValue} characters`
-          ))
-      ))
+    const text = Interpolation.fill(template, (reference): Either.Either<string, Failure> => {
+      const value = valueOf(reference)
+      if (Either.isLeft(value)) return Either.left(missing(config, at, reference, value.left.kind))
+      if (value.right.length > longestValue) {
+        const name = quote(Interpolation.nameOf(reference))
+        return Either.left(invalid(config.name, at, `${name} is longer than ${longestValue} characters`))
+      }
+      if (Secrets.isSecret(reference, value.right)) secrets.add(value.right)
+      return Either.right(value.right)
+    })
     if (Either.isLeft(text)) {
       failure ??= text.left
       return undefined
@@ -318,25 +317,27 @@ const withEnvFile = (
   sources: Sources,
   config: ServerConfig.ServerConfig,
   expansion: Scope.Expansion | undefined,
-  host: HostEnvironment.Host
-): Effect.Effect<Resolved, Failure> => {
-  if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed({ config, warnings: [] })
-  const { envFile, ...rest } = config
+  host: HostEnvironment.Host,
+  { secrets, warnings }: Notes
+): Effect.Effect<ServerConfig.ServerConfig, Failure> => {
+  if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed(config)
+  const { env: own = new Map<string, Redacted.Redacted>(), envFile, ...rest } = config
   const path = Paths.absolute(envFile, expansion?.directory, Paths.home(expansion, host))
   const isFree = expansion === undefined || Scope.rights(expansion.origin).substitute
   return sources.file(path, isFree ? undefined : expansion.root ?? expansion.directory).pipe(
     Effect.mapError((detail) => invalid(config.name, "envFile", `the file ${detail}`)),
     Effect.map((text) => {
-      // consent does not show the content of the file, which can change later
-      const isUsable = (name: string): boolean => isFree || Variables.effect(name) === undefined
-      const read = variablesOf(text)
-      const used = read.flatMap(([name, value]) => isUsable(name) ? [[name, Redacted.make(value)] as const] : [])
-      return {
-        config: { ...rest, env: new Map([...used, ...(config.env ?? [])]) },
-        warnings: read.flatMap(([name]): ReadonlyArray<Warning> =>
-          isUsable(name) ? [] : [{ kind: "env-dropped", at: "envFile", variable: name }]
-        )
+      const env = new Map<string, Redacted.Redacted>()
+      for (const [name, value] of variablesOf(text)) {
+        // consent does not show the content of the file, which can change later
+        if (!isFree && Variables.effect(name) !== undefined) {
+          warnings.push({ kind: "env-dropped", at: "envFile", variable: name })
+          continue
+        }
+        env.set(name, Redacted.make(value))
+        if (!own.has(name) && Secrets.isFromFile(name, value)) secrets.add(value)
       }
+      return { ...rest, env: new Map([...env, ...own]) }
     })
   )
 }
@@ -359,26 +360,28 @@ export const unset = (
   })
 }
 
-const resolveTemplates = (sources: Sources, found: ServerConfig.ServerConfig, expansion: Scope.Expansion) =>
-  Effect.gen(function*() {
-    const host = yield* HostEnvironment.HostEnvironment
-    const { config, warnings } = narrowed(withBearer(found), expansion)
-    const asking = askingOf(config, expansion, host.variables())
-    const answers = new Map<string, string>()
-    for (const [name, [reference, at]] of yield* wanted(config, asking)) {
-      const answer = yield* answerOf(sources, config, expansion, host, reference, at)
-      if (answer !== undefined) answers.set(name, answer)
-    }
-    const plain = yield* checked(yield* filled(config, { ...asking, answers }), config)
-    yield* confidential(config, plain)
-    const complete = yield* withEnvFile(sources, plain, expansion, host)
-    return {
-      config: Paths.anchored(complete.config, expansion.directory, Paths.home(expansion, host), host.platform),
-      warnings: [...warnings, ...complete.warnings]
-    }
-  })
-
 const fromSources = (sources: Sources): Resolution["Type"] => {
+  const templates = Effect.fnUntraced(
+    function*(
+      found: ServerConfig.ServerConfig,
+      expansion: Scope.Expansion,
+      host: HostEnvironment.Host,
+      notes: Notes
+    ) {
+      const config = narrowed(withBearer(found), expansion, notes)
+      const asking = askingOf(config, expansion, host.variables())
+      const answers = new Map<string, string>()
+      const ask = answerOf(sources, config, expansion, host)
+      for (const [name, [reference, at]] of yield* wanted(config, asking)) {
+        const answer = yield* ask(reference, at)
+        if (answer !== undefined) answers.set(name, answer)
+      }
+      const plain = yield* checked(yield* filled(config, { ...asking, answers }, notes), config)
+      yield* confidential(config, plain)
+      const complete = yield* withEnvFile(sources, plain, expansion, host, notes)
+      return Paths.anchored(complete, expansion.directory, Paths.home(expansion, host), host.platform)
+    }
+  )
   const permitted = Effect.fnUntraced(function*(found: ServerConfig.ServerConfig, config: ServerConfig.ServerConfig) {
     const policies = yield* sources.policies
     if (policies.length === 0) return
@@ -390,13 +393,17 @@ const fromSources = (sources: Sources): Resolution["Type"] => {
     return yield* new McpError.PermissionDenied({ server: name, why: "policy", kind: "server", name, decision })
   })
   return {
-    resolve: (config) =>
-      Effect.tap(
-        config.expansion !== undefined
-          ? resolveTemplates(sources, config, config.expansion)
-          : Effect.flatMap(HostEnvironment.HostEnvironment, (host) => withEnvFile(sources, config, undefined, host)),
-        (resolved) => permitted(config, resolved.config)
-      )
+    resolve: Effect.fnUntraced(function*(found) {
+      const host = yield* HostEnvironment.HostEnvironment
+      const notes: Notes = { warnings: [], secrets: new Set() }
+      const config = found.expansion === undefined
+        ? yield* withEnvFile(sources, found, undefined, host, notes)
+        : yield* templates(found, found.expansion, host, notes)
+      yield* permitted(found, config)
+      const secrets = new Set([...notes.secrets, ...Secrets.named(config)])
+      secrets.delete("")
+      return { config, warnings: notes.warnings, secrets: Array.from(secrets, (secret) => Redacted.make(secret)) }
+    })
   }
 }
 
@@ -404,11 +411,10 @@ const unavailable = () => Effect.fail("is not available here: provide Resolution
 
 const environmentOnly = fromSources({ ...defaults, file: unavailable, run: unavailable })
 
-/** Whether a path lies in a folder, by whole components of real paths. */
+/** Whether a real path is the folder, or below it. */
 const isInside = (folder: string, path: string): boolean => {
-  const components = (text: string) => text.split(/[\\/]/).filter((part) => part !== "")
-  const inner = components(path)
-  return components(folder).every((part, index) => part === inner[index])
+  const outer = folder.replace(/[\\/]+$/, "")
+  return path.startsWith(outer) && /^([\\/]|$)/.test(path.slice(outer.length))
 }
 
 const readFile = (fs: FileSystem.FileSystem): Sources["file"] => (path, within) =>

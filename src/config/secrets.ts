@@ -1,7 +1,4 @@
-/**
- * The secrets of a resolved configuration: values of references to secret sources, and values with the name of a
- * credential. The transports register headers when they send them.
- */
+/** Which values of a configuration are secrets, by where they come from and by the names that they have. */
 import * as Redacted from "effect/Redacted"
 import { isCredential } from "../text/credentialName.ts"
 import { isHarmless } from "./environmentVariables.ts"
@@ -22,7 +19,7 @@ const isTelling = (value: string): boolean =>
   !/^(?:localhost|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63})*\.[a-z]{2,8})(?::\d{1,5})?$/.test(value)
 
 /** True if the value of the reference must not appear in errors and logs. */
-const isSecret = ({ kind, name }: Interpolation.Reference, value: string): boolean => {
+export const isSecret = ({ kind, name }: Interpolation.Reference, value: string): boolean => {
   switch (kind) {
     case "input":
     case "secret":
@@ -36,103 +33,39 @@ const isSecret = ({ kind, name }: Interpolation.Reference, value: string): boole
   }
 }
 
-/** The values of a template's references, as far as the literal text between them separates them. */
-const valuesOf = (template: string, text: string): ReadonlyArray<readonly [Interpolation.Reference, string]> => {
-  const parts = Interpolation.parse(template)
-  const values: Array<readonly [Interpolation.Reference, string]> = []
-  let at = 0
-  for (const [index, part] of parts.entries()) {
-    if (typeof part === "string") {
-      if (!text.startsWith(part, at)) return values
-      at += part.length
-      continue
-    }
-    const next = parts[index + 1]
-    const literal = typeof next === "string" ? next : undefined
-    const end = index === parts.length - 1 || literal === undefined
-      ? text.length
-      : index + 1 === parts.length - 1
-      ? text.endsWith(literal) ? text.length - literal.length : -1
-      : text.indexOf(literal, at)
-    if (end < at) return values
-    values.push([part, text.slice(at, end)])
-    at = end
-  }
-  return values
+/** True if a variable of an `envFile` must not appear in errors and logs. */
+export const isFromFile = (name: string, value: string): boolean =>
+  isCredential(name) || (isTelling(value) && !isHarmless(name))
+
+const ofVariables = (variables: ReadonlyMap<string, Redacted.Redacted> | undefined): ReadonlyArray<string> =>
+  Array.from(variables ?? []).flatMap(([name, value]) => isCredential(name) ? [Redacted.value(value)] : [])
+
+/** `--token abc`, `--token=abc`, `TOKEN=abc`, `Token: abc`. */
+const ofWords = (words: ReadonlyArray<string> | undefined = []): ReadonlyArray<string> =>
+  words.flatMap((word, index) => {
+    const named = flag.exec(word) ?? assignment.exec(word)
+    if (named !== null && isCredential(named[1]!)) return [word.slice(named[0].length)]
+    const before = flag.exec(words[index - 1] ?? "")
+    return before !== null && before[0] === words[index - 1] && isCredential(before[1]!) ? [word] : []
+  })
+
+const ofAddress = (address: string): ReadonlyArray<string> => {
+  if (!URL.canParse(address)) return []
+  const { password, searchParams, username } = new URL(address)
+  return [username, password, ...Array.from(searchParams).flatMap(([name, value]) => isCredential(name) ? [value] : [])]
 }
 
-/** The secrets of `plain`, the configuration `config` with the values of its variables. */
-export const of = (
-  config: ServerConfig.ServerConfig,
-  plain: ServerConfig.ServerConfig
-): ReadonlyArray<Redacted.Redacted> => {
-  const found = new Set<string>()
-  const isTemplate = config.expansion !== undefined
-  const add = (value: string | undefined): void => {
-    if (value !== undefined && value !== "") found.add(value)
+/** The values of a configuration without templates that have the names of credentials. Headers are registered when they are sent. */
+export const named = (config: ServerConfig.ServerConfig): ReadonlyArray<string> => {
+  if (config.transport === "stdio" || config.transport === "docker") {
+    return [...ofVariables(config.env), ...ofWords(config.args)]
   }
-
-  const resolved = (template: string | undefined, text: string): void => {
-    if (!isTemplate || template === undefined) return
-    for (const [reference, value] of valuesOf(template, text)) if (isSecret(reference, value)) add(value)
-  }
-
-  const variables = (
-    written: ReadonlyMap<string, Redacted.Redacted> | undefined,
-    used: ReadonlyMap<string, Redacted.Redacted> | undefined
-  ): void => {
-    for (const [name, secret] of used ?? []) {
-      const value = Redacted.value(secret)
-      const template = written?.get(name)
-      const isFromFile = template === undefined && isTelling(value) && !isHarmless(name)
-      if (isCredential(name) || isFromFile) add(value)
-      if (template !== undefined) resolved(Redacted.value(template), value)
-    }
-  }
-
-  const args = (written: ReadonlyArray<string> | undefined, used: ReadonlyArray<string> | undefined): void => {
-    for (const [index, text] of (used ?? []).entries()) {
-      resolved(written?.[index], text)
-      const named = flag.exec(text) ?? assignment.exec(text)
-      const before = flag.exec(used?.[index - 1] ?? "")
-      if (named !== null && isCredential(named[1]!)) add(text.slice(named[0].length))
-      else if (before?.[0] === used?.[index - 1] && before !== null && isCredential(before[1]!)) add(text)
-    }
-  }
-
-  const address = (written: string | undefined, used: string): void => {
-    resolved(written, used)
-    if (!URL.canParse(used)) return
-    const { password, searchParams, username } = new URL(used)
-    for (const part of [username, password]) add(part)
-    for (const [name, value] of searchParams) if (isCredential(name)) add(value)
-  }
-
-  switch (plain.transport) {
-    case "stdio":
-    case "docker":
-      // errors name the program and its folder
-      if (config.transport === "stdio" && plain.transport === "stdio") {
-        resolved(config.command, plain.command)
-        resolved(config.cwd, plain.cwd ?? "")
-      }
-      variables("env" in config ? config.env : undefined, plain.env)
-      args("args" in config ? config.args : undefined, plain.args)
-      break
-    default: {
-      const written = "url" in config ? config : undefined
-      address(written?.url, plain.url)
-      for (const [name, secret] of plain.headers ?? []) {
-        const template = written?.headers?.get(name)
-        if (template !== undefined) resolved(Redacted.value(template), Redacted.value(secret))
-      }
-      args(written?.headersCommand, plain.headersCommand)
-      if (plain.oauth !== undefined && plain.oauth !== false && plain.oauth.clientSecret !== undefined) {
-        add(Redacted.value(plain.oauth.clientSecret))
-      }
-    }
-  }
-  return Array.from(found, (value) => Redacted.make(value))
+  const clientSecret = config.oauth === false ? undefined : config.oauth?.clientSecret
+  return [
+    ...ofAddress(config.url),
+    ...ofWords(config.headersCommand),
+    ...(clientSecret === undefined ? [] : [Redacted.value(clientSecret)])
+  ]
 }
 
 /** Headers whose values are no secrets; errors quote them. */

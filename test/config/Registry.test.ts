@@ -4,6 +4,7 @@ import { Effect, Exit, Layer } from "effect"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as Registry from "../../src/config/Registry.ts"
 import * as Trust from "../../src/config/Trust.ts"
+import * as McpError from "../../src/McpError.ts"
 import { registry, weather } from "../support/registry.ts"
 
 const lookUp = (name: string, options: Partial<Registry.LookUpOptions>) =>
@@ -111,6 +112,14 @@ describe("Registry.lookUp", () => {
       for (const name of ["", "weather", "a/b/c", "a/..", "../a", "a/b@", "a/b@1/2", "a b/c", `${"a".repeat(200)}/b`]) {
         assert.match(yield* detailOf(name, {}), /like io\.github\.acme\/weather/)
       }
+    }))
+
+  it.effect("names the registry and not a file in its errors", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(lookUp("weather", { address: "https://registry.example" }))
+      assert.strictEqual(error._tag, "RegistryError")
+      assert.match(error.message, /registry.*"https:\/\/registry\.example": a name in the registry is like/)
+      assert.notMatch(McpError.forPerson(error), /Correct the file/)
     }))
 
   it.live("fails for a registry that is not there", () =>

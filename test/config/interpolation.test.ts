@@ -324,10 +324,11 @@ const variables = { HOME: "/home/me", A: "a", MY_TOKEN: "canary", LINES: "canary
 
 const resolve = (
   config: ServerConfig.ServerConfig,
-  layer: Layer.Layer<never> = Resolution.layerTest()
+  layer: Layer.Layer<never> = Resolution.layerTest(),
+  environment: Readonly<Record<string, string>> = variables
 ): Effect.Effect<Resolution.Resolved, McpError.ConnectError> =>
   Effect.flatMap(Resolution.Resolution, (_) => _.resolve(config)).pipe(
-    Effect.provide(Layer.merge(layer, HostEnvironment.layer(variables)))
+    Effect.provide(Layer.merge(layer, HostEnvironment.layer(environment)))
   )
 
 /** What is left of it, with its secrets in plain sight. */
@@ -637,4 +638,52 @@ describe("files and programs", () => {
         ["F", "a"]
       ])
     }))
+})
+
+describe("the secrets of a resolved configuration", () => {
+  const secretsOf = (config: ServerConfig.ServerConfig, answers: Resolution.Answers = {}) =>
+    Effect.map(
+      resolve(config, Resolution.layerTest(answers), {
+        HOME: "/home/me",
+        A: "first",
+        REGION_X: "walnut harbour 7",
+        LOG_LEVEL: "debug"
+      }),
+      ({ secrets }) => secrets.map(Redacted.value)
+    )
+
+  it.effect("are the values with the name of a credential and those from a source of secrets", () =>
+    Effect.gen(function*() {
+      const written = local({
+        args: ["--mode", "fast", "--token", "abcd1", "--header=X: ${input:key}", "-e", "API_KEY=efgh2", "${env:HOME}"],
+        env: { API_TOKEN: "${env:A}-${file:/b}", REGION: "${env:REGION_X}", LEVEL: "${env:LOG_LEVEL}", PLAIN: "plain" },
+        envFile: "/e",
+        expansion: expansion("home")
+      })
+      const answers = { inputs: { key: "typed" }, files: { "/b": "second", "/e": "EXTRA='from a file'\nMODE=fast" } }
+      assert.sameMembers(Array.from(yield* secretsOf(written, answers)), [
+        "abcd1",
+        "typed",
+        "efgh2",
+        "first-second",
+        "second",
+        "walnut harbour 7",
+        "from a file"
+      ])
+    }))
+
+  it.effect("are in addresses and logins", () =>
+    Effect.gen(function*() {
+      const oauth = { clientId: "me", clientSecret: Redacted.make("login-secret"), issuer: "https://login.test" }
+      const url = "https://h.test/part/mcp?page=2&access_token=query-secret"
+      assert.sameMembers(Array.from(yield* secretsOf(remote({ url, oauth }))), ["query-secret", "login-secret"])
+      const written = remote({ url: "https://h.test/${secret:path}/mcp", expansion: expansion("home") })
+      assert.sameMembers(Array.from(yield* secretsOf(written, { secrets: { path: "part" } })), ["part"])
+    }))
+
+  it.effect("are none where everything is plain", () =>
+    Effect.map(
+      secretsOf(local({ args: ["a", "--verbose"], env: { HOME: "/home/me" } })),
+      (secrets) => assert.deepStrictEqual(secrets, [])
+    ))
 })

@@ -487,17 +487,19 @@ describe("what a person is shown", () => {
     const env = new Map([
       ["NODE_OPTIONS", "--title=?key=x --require ./evil.js"],
       ["PATH", "/bin:/x?key=:/evil"],
-      ["HTTPS_PROXY", "http://p.example/?token=abc"]
+      ["HTTPS_PROXY", "http://p.example/?token=abc"],
+      ["LD_LIBRARY_PATH", "https://a:b@x"]
     ])
     const hazards = Array.from(env.keys(), (name) => ({
       kind: "launch-override" as const,
       at: `env.${name}`,
       detail: "D."
     }))
-    assert.deepStrictEqual(text({ entry: { ...entry, env }, hazards }).slice(0, 3), [
+    assert.deepStrictEqual(text({ entry: { ...entry, env }, hazards }).slice(0, 4), [
       "! variable: \"NODE_OPTIONS\" = \"--title=?key=(hidden) --require ./evil.js\". D.",
       "! variable: \"PATH\" = \"/bin:/x?key=:/evil\". D.",
-      "! variable: \"HTTPS_PROXY\" = \"http://p.example/?token=(hidden)\". D."
+      "! variable: \"HTTPS_PROXY\" = \"http://p.example/?token=(hidden)\". D.",
+      "! variable: \"LD_LIBRARY_PATH\" = \"https://a:b@x\". D."
     ])
   })
 

@@ -825,7 +825,7 @@ describe("Servers with variables in their configurations", () => {
   it.scoped("publishes the parts of a configuration that are not used", () => {
     const warning = { kind: "env-dropped", at: "envFile", variable: "PATH" } as const
     const resolving = Layer.succeed(Resolution.Resolution, {
-      resolve: (config) => Effect.succeed({ config, warnings: [warning] })
+      resolve: (config) => Effect.succeed({ config, warnings: [warning], secrets: [] })
     })
     return withVariables(resolving, () =>
       Effect.gen(function*() {
@@ -886,7 +886,7 @@ describe("Servers with variables in their configurations", () => {
   it.scoped("counts the resolution toward the startup limit", () =>
     withVariables(
       Layer.succeed(Resolution.Resolution, {
-        resolve: (config) => Effect.delay(Effect.succeed({ config, warnings: [] }), "2 seconds")
+        resolve: (config) => Effect.delay(Effect.succeed({ config, warnings: [], secrets: [] }), "2 seconds")
       }),
       (seen, server) =>
         Effect.gen(function*() {

@@ -68,7 +68,7 @@ describe("the memory of a runtime", () => {
             const token = Redacted.make("token")
             const plain = { ...config, env: new Map([["TOKEN", token]]) }
             resolved.push(new WeakRef(plain), new WeakRef(token))
-            return { config: plain, warnings: [] }
+            return { config: plain, warnings: [], secrets: [] }
           })
       })
       const server = fileURLToPath(new URL("../fixtures/runtime/thin.mjs", import.meta.url))

@@ -54,7 +54,8 @@ const open = Effect.fnUntraced(function*(options: {
         MemoryTransport.layer(() => server),
         Layer.succeed(McpEvent.McpEvents, events),
         Layer.succeed(Resolution.Resolution, {
-          resolve: (config) => Effect.as(options.resolving?.(config, made) ?? Effect.void, { config, warnings: [] })
+          resolve: (config) =>
+            Effect.as(options.resolving?.(config, made) ?? Effect.void, { config, warnings: [], secrets: [] })
         })
       ))
     ),
