@@ -2,7 +2,7 @@
 import * as Redacted from "effect/Redacted"
 import { isCredential } from "../text/credentialName.ts"
 import { isHarmless } from "./environmentVariables.ts"
-import * as Interpolation from "./Interpolation.ts"
+import type * as Interpolation from "./Interpolation.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
 /** A flag, and what may follow in the same argument. */
