@@ -1,6 +1,6 @@
 /** Values that are known to be secret, each for as long as it has a holder. */
 import * as UntrustedText from "../text/UntrustedText.ts"
-import type { Span } from "./textViews.ts"
+import { plain, type Span } from "./textViews.ts"
 import * as WordFinder from "./wordFinder.ts"
 
 /** Shorter values occur in every text. */
@@ -21,9 +21,9 @@ const base64Within = (bytes: Buffer, before: number): string => {
   return digits.slice(before === 0 ? 0 : before + 1, (before + bytes.length) % 3 === 0 ? undefined : -1)
 }
 
-/** The forms in which a value is looked for. Escapes are taken away before. */
+/** The forms in which a value is looked for, where escapes are taken away, also those that are a part of the value. */
 const formsOf = (secret: string): ReadonlyArray<string> => {
-  const forms = new Set([secret, secret.replaceAll(" ", "+"), UntrustedText.escape(secret)])
+  const forms = new Set([secret, secret.replaceAll(" ", "+"), UntrustedText.escape(secret), plain(secret)])
   if (secret.length >= shortestWithin) {
     const bytes = Buffer.from(secret)
     const digits = [bytes.toString("base64"), ...[0, 1, 2].map((before) => base64Within(bytes, before))]
@@ -33,7 +33,7 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
   }
   const lines = secret.split(/[\r\n]+/)
   if (lines.length > 1) { for (const line of lines) if (line.length >= shortestLine) forms.add(line) }
-  return Array.from(forms)
+  return Array.from(forms).filter((form) => form.length >= shortest)
 }
 
 /** What can stand within a value that was written in pieces. */

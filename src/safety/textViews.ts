@@ -67,6 +67,9 @@ const unescaped = (outer: View): View | undefined => {
   return { text: text + outer.text.slice(last), source }
 }
 
+/** The text without its escapes. */
+export const plain = (text: string): string => unescaped({ text, source: (at) => at })?.text ?? text
+
 /** JSON in JSON in JSON. */
 const deepest = 3
 

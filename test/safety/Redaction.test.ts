@@ -6,7 +6,7 @@ import * as Redaction from "../../src/safety/Redaction.ts"
 
 const hidden = "[redacted]"
 
-/** Knows the secrets for as long as `use` runs. */
+/** Knows the secrets while `use` runs. */
 const knowing = (secrets: ReadonlyArray<string>, use: (redaction: Redaction.Redactor) => void) => {
   const redaction = Redaction.make({ formats: false })
   return Effect.scoped(
@@ -19,8 +19,8 @@ const knowing = (secrets: ReadonlyArray<string>, use: (redaction: Redaction.Reda
 
 const secret = "tr0ub4dor & \"three\" <horses>/äö"
 
-describe("a known value", () => {
-  it.effect("is hidden as it is and in every encoding that is usual", () =>
+describe("Redaction of a known value", () => {
+  it.effect("hides it in every usual encoding", () =>
     knowing([secret], ({ text }) => {
       const written = [
         secret,
@@ -42,7 +42,7 @@ describe("a known value", () => {
       }
     }))
 
-  it.effect("is hidden within the base64 of something larger", () =>
+  it.effect("hides it within the base64 of a longer text", () =>
     knowing([secret], ({ text }) => {
       for (const before of ["", "a", "ab", "abc", "user:"]) {
         const told = text(Buffer.from(`${before}${secret}${before}`).toString("base64"))
@@ -53,7 +53,7 @@ describe("a known value", () => {
       }
     }))
 
-  it.effect("is hidden where a text was cut in the middle of it", () =>
+  it.effect("hides the part of it at which a text was cut", () =>
     knowing(["correct-horse-battery-staple"], ({ text }) => {
       assert.strictEqual(text("attery-staple is wrong"), `${hidden} is wrong`)
       assert.strictEqual(text("wrong: correct-hors"), `wrong: ${hidden}`)
@@ -61,18 +61,18 @@ describe("a known value", () => {
       assert.strictEqual(text("correct-hors is a beginning"), "correct-hors is a beginning")
     }))
 
-  it.effect("is hidden by its lines, where it has several", () =>
+  it.effect("hides each line of a value of several lines", () =>
     knowing(["first-line-of-a-long-key\nsecond-line-of-a-long-key"], ({ text }) => {
       assert.strictEqual(text("> second-line-of-a-long-key"), `> ${hidden}`)
     }))
 
-  it.effect("is hidden only where it stands alone, if it is short, and not at all if it is shorter", () =>
+  it.effect("hides a short value only where no word goes on around it, and one under four characters nowhere", () =>
     knowing(["pass1", "abc", "  "], ({ text }) => {
       assert.strictEqual(text("pass1, xpass1 and pass12"), `${hidden}, xpass1 and pass12`)
       assert.strictEqual(text("abc and   more"), "abc and   more")
     }))
 
-  it.effect("is known until all who know it have let go", () =>
+  it.effect("hides it until the last scope closes", () =>
     Effect.gen(function*() {
       const redaction = Redaction.make()
       const [one, other] = yield* Effect.all([Scope.make(), Scope.make()])
@@ -84,7 +84,7 @@ describe("a known value", () => {
       assert.strictEqual(redaction.text("a some-secret-word"), "a some-secret-word")
     }))
 
-  it("is let go of once by each", () => {
+  it("counts each release once", () => {
     const redaction = Redaction.make()
     const letGo = redaction.unsafeKnow(Redacted.make("some-secret-word"))
     redaction.unsafeKnow(Redacted.make("some-secret-word"))
@@ -93,7 +93,7 @@ describe("a known value", () => {
     assert.strictEqual(redaction.text("some-secret-word"), hidden)
   })
 
-  it("is hidden alone where what only looks like a secret must be seen", () => {
+  it("known hides it and leaves what only looks like a secret", () => {
     const redaction = Redaction.make()
     const release = redaction.unsafeKnow(Redacted.make("plumorchard-lantern"))
     const text = "token=plumorchard-lantern password=Xk29vLq8Zt4Rw7Yb1Nc5"
@@ -103,13 +103,13 @@ describe("a known value", () => {
     assert.strictEqual(redaction.known(text), text)
   })
 
-  it.effect("is found with its place, and before what it looks like", () =>
+  it.effect("reports its place, and known before named", () =>
     knowing(["token=abcdefgh1234"], ({ found }) => {
       assert.deepStrictEqual(found("a token=abcdefgh1234"), [{ id: "known", at: 2, length: 18 }])
     }))
 
   it.effect.prop(
-    "is never told, whatever it is and wherever it stands",
+    "hides any values in any text",
     {
       secrets: FastCheck.array(FastCheck.string({ minLength: 8, maxLength: 24 }), { minLength: 1, maxLength: 4 }),
       around: FastCheck.array(FastCheck.string({ maxLength: 12 }), { minLength: 5, maxLength: 5 })
@@ -123,9 +123,9 @@ describe("a known value", () => {
   )
 })
 
-describe("a text without secrets", () => {
+describe("Redaction of a text without secrets", () => {
   it.effect.prop(
-    "is the same text",
+    "returns the same text",
     { text: FastCheck.string() },
     ({ text }) =>
       knowing(["correct-horse-battery-staple"], (redaction) => {
@@ -134,7 +134,7 @@ describe("a text without secrets", () => {
       })
   )
 
-  it("is told as it is with layerNone, even what is known", () => {
+  it("layerNone hides nothing, not even known values", () => {
     const program = Effect.gen(function*() {
       const redaction = yield* Redaction.Redaction
       yield* redaction.know(Redacted.make("some-secret-word"))
@@ -146,10 +146,10 @@ describe("a text without secrets", () => {
   })
 })
 
-describe("data", () => {
+describe("Redaction.json", () => {
   const { json } = Redaction.make({ sensitive: ["X-Tenant"] })
 
-  it("keeps its shape, and is the same where nothing is hidden", () => {
+  it("keeps the shape, and returns the same value where nothing is hidden", () => {
     const data = { a: [1, true, null, "x"], b: { c: undefined, maxTokens: 5 }, progressToken: "abc" }
     assert.strictEqual(json(data), data)
     assert.deepStrictEqual(
@@ -162,14 +162,14 @@ describe("data", () => {
     )
   })
 
-  it("keeps the parts in which nothing is hidden, and is not changed itself", () => {
+  it("keeps the parts in which nothing is hidden, and does not change its argument", () => {
     const data = { same: { a: 1 }, secret: "s" }
     const told = json(data) as typeof data
     assert.strictEqual(told.same, data.same)
     assert.deepStrictEqual(data, { same: { a: 1 }, secret: "s" })
   })
 
-  it("may be keyed by anything, lead back to itself and be nested without end", () => {
+  it("takes any keys, references back to the value and any depth", () => {
     const odd = JSON.parse(`{"__proto__": {"token": "x"}, "constructor": "y"}`) as object
     const told = json(odd) as object
     assert.deepStrictEqual(Object.keys(told), ["__proto__", "constructor"])
@@ -183,7 +183,7 @@ describe("data", () => {
     assert.isDefined(json(deep))
   })
 
-  it("leads nowhere to what it was: not by what leads back to itself, and not by what is there twice", () => {
+  it("leaves no reference to the original, neither through a cycle nor through a value that occurs twice", () => {
     const secret = "abcDEF123456ghijkl789"
     const table: Record<string, unknown> = { token: secret }
     const list: Array<unknown> = [`Bearer ${secret}`]
@@ -202,7 +202,7 @@ describe("data", () => {
     }
   })
 
-  it("is hidden as a whole under a telling name, although it stands elsewhere too", () => {
+  it("hides a value that occurs twice only under the name of a credential", () => {
     const shared = { id: "plain" }
     assert.deepStrictEqual(json({ first: shared, credentials: shared, last: [shared] }), {
       first: { id: "plain" },
@@ -211,7 +211,7 @@ describe("data", () => {
     })
   })
 
-  it("may be addresses, and bytes, of which nothing is looked at", () => {
+  it("hides in URLs, and returns bytes as they are", () => {
     const bytes = new Uint8Array(4_000_000)
     const plain = new URL("https://a.example/")
     const told = json({ url: new URL("https://me:abcDEF123456@a.example/?token=abcDEF123456"), plain, bytes })
@@ -220,7 +220,7 @@ describe("data", () => {
     assert.strictEqual((told as { readonly bytes: unknown }).bytes, bytes)
   })
 
-  it("may be maps, sets and errors", () => {
+  it("hides in maps, sets and errors", () => {
     const told = json({ map: new Map([["token", "x"], ["a", "b"]]), set: new Set(["Bearer abcDEF123456ghijkl789"]) })
     assert.deepStrictEqual(told, { map: new Map([["token", hidden], ["a", "b"]]), set: new Set([`Bearer ${hidden}`]) })
     const error = json(new McpError.RemoteError({ server: "s", code: 1, detail: "password=hunter2hunter2" }))
@@ -229,10 +229,10 @@ describe("data", () => {
   })
 })
 
-describe("headers and addresses", () => {
+describe("Redaction.headers and Redaction.url", () => {
   const { headers, url } = Redaction.make()
 
-  it("lose what only those may know who send them", () => {
+  it("hide credentials by name, and the user of an address", () => {
     assert.deepStrictEqual(headers({ Authorization: "Bearer x", "X-Api-Key": "k", accept: "text/plain", cookie: "" }), {
       Authorization: hidden,
       "X-Api-Key": hidden,

@@ -228,6 +228,34 @@ describe("a known value that is written in pieces", () => {
   }
 })
 
+const json = (value: string): string => JSON.stringify(value).slice(1, -1)
+
+const html = (value: string): string =>
+  value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\"", "&quot;").replaceAll("'", "&#39;")
+
+const escapings: Readonly<Record<string, (value: string) => string>> = {
+  json,
+  "json in json": (value) => json(json(value)),
+  "percent-encoded": encodeURIComponent,
+  html,
+  "html in json": (value) => json(html(value)),
+  "percent-encoded json": (value) => encodeURIComponent(json(value))
+}
+
+describe("an escaped text", () => {
+  const secret = "p1um \"orchard\" & <l4ntern>/\\näö"
+  const redaction = Redaction.make({ formats: false })
+  redaction.unsafeKnow(Redacted.make(secret))
+  const around = FastCheck.string({ unit: "grapheme", maxLength: 40 })
+
+  for (const [name, escape] of Object.entries(escapings)) {
+    it.prop(`loses the secret and nothing else: ${name}`, { before: around, after: around }, ({ after, before }) => {
+      const hidden = redaction.text(`${escape(before)}${escape(secret)}${escape(after)}`)
+      assert.strictEqual(hidden, `${escape(before)}[redacted]${escape(after)}`)
+    })
+  }
+})
+
 interface Format {
   readonly id: string
   readonly keywords: ReadonlyArray<string>

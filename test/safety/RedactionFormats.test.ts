@@ -40,34 +40,34 @@ const errorAround = (message: string): Error => {
 const texts = (error: unknown): string =>
   error instanceof Error ? `${error.message} ${error.stack} ${texts(error.cause)}` : ""
 
-describe("what has the format of a secret", () => {
+describe("Redaction of the formats of the shared corpus", () => {
   for (const [name, way] of Object.entries(ways)) {
-    it(`is hidden ${name}`, () => {
+    it(`hides each ${name}`, () => {
       const shown = Secrets.known.filter((sample) => shows(text(way(sample.text)), sample.secret))
       assert.deepStrictEqual(shown.map(({ id }) => id), [])
     })
   }
 
   for (const [name, encode] of Object.entries(encodedAsAWhole)) {
-    it(`is hidden as the ${name} of a whole text`, () => {
+    it(`hides the ${name} of a text with each`, () => {
       const shown = Secrets.known.filter((sample) => text(`got ${encode(sample.text)}.`).includes(encode(sample.text)))
       assert.deepStrictEqual(shown.map(({ id }) => id), [])
     })
   }
 
-  it("is hidden in the causes of an error", () => {
+  it("hides each in the causes of an error", () => {
     const shown = Secrets.known.filter((sample) =>
       shows(texts(Redaction.make().json(errorAround(sample.text))), sample.secret)
     )
     assert.deepStrictEqual(shown.map(({ id }) => id), [])
   })
 
-  it("is found in at least 95 of 100 texts of another author than the corpus", () => {
+  it("hides 95 of 100 secrets in texts by another author", () => {
     const shown = Secrets.unseen.filter((sample) => text(sample.text).includes(sample.secret))
     assert.isAtMost(shown.length / Secrets.unseen.length, 0.05, shown.map((sample) => sample.text).join("\n"))
   })
 
-  it("is told with its place and what it was found by", () => {
+  it("reports the place and the format of a token", () => {
     const sample = Secrets.known.find(({ id }) => id === "github-pat")!
     assert.deepStrictEqual(found(`use ${sample.text}, please`), [{
       id: "github-pat",
@@ -77,7 +77,7 @@ describe("what has the format of a secret", () => {
     assert.deepStrictEqual(found("nothing here"), [])
   })
 
-  it("is hidden once: what was hidden is left as it is", () => {
+  it("does not hide again what is hidden", () => {
     for (const sample of Secrets.known) {
       const told = text(sample.text)
       assert.strictEqual(text(told), told, sample.id)
@@ -86,11 +86,11 @@ describe("what has the format of a secret", () => {
   })
 })
 
-describe("a private key that is no block of text", () => {
+describe("Redaction of a private key that is no block of text", () => {
   const secret = "Zq8xW3v7Lm-".repeat(4)
   const jwk = { kty: "EC", crv: "P-256", d: secret, x: "public-x-public-x", y: "public-y-public-y" }
 
-  it("loses what only its owner has of it, in whatever order and however it is escaped", () => {
+  it("hides the private parts of a JWK in any order and escaping", () => {
     for (const written of [JSON.stringify(jwk), JSON.stringify(jwk, null, 2), JSON.stringify(JSON.stringify(jwk))]) {
       const told = text(`the key ${written} is refused`)
       assert.notInclude(told, secret)
@@ -103,7 +103,7 @@ describe("a private key that is no block of text", () => {
     assert.strictEqual(text(plot), plot)
   })
 
-  it("loses the lines that PuTTY calls private", () => {
+  it("hides the private lines of PuTTY", () => {
     const lines = `${"Zq8xW3v7Lm".repeat(6)}\n${"Zq8xW3v7Lm".repeat(3)}=`
     const told = text(`Public-Lines: 1\nAAAAB3NzaC1yc2E\nPrivate-Lines: 2\n${lines}\nPrivate-MAC: 00ff`)
     assert.notInclude(told, "Zq8x")
@@ -112,14 +112,14 @@ describe("a private key that is no block of text", () => {
   })
 })
 
-describe("secrets that others wrote down", () => {
-  it("are hidden, nineteen in twenty at least", () => {
+describe("Redaction of secrets by other authors", () => {
+  it("hides 95 of 100", () => {
     assert.isAbove(Secrets.fresh.length, 150)
     const told = Secrets.fresh.filter((sample) => shows(text(sample.text), sample.secret))
     assert.isAtMost(told.length, Secrets.fresh.length * 0.05, told.map((sample) => sample.text).join("\n"))
   })
 
-  it("are hidden where a value is told beside its name", () => {
+  it("hides a value that follows its name in YAML, JSON, XML and programs", () => {
     for (
       const around of [
         (value: string) => `- name: DB_PASSWORD\n  value: ${value}`,
@@ -142,13 +142,13 @@ describe("secrets that others wrote down", () => {
   })
 })
 
-describe("what only looks like a secret", () => {
-  it("is left as it is: the very same text", () => {
+describe("Redaction of texts that only look like secrets", () => {
+  it("returns the same text", () => {
     for (const { id, negatives } of Secrets.known) for (const one of negatives) assert.strictEqual(text(one), one, id)
     for (const one of Secrets.benign) assert.strictEqual(text(one), one)
   })
 
-  it("is left in what people and servers write", () => {
+  it("leaves what people and servers write", () => {
     const { cases } = JSON.parse(
       readFileSync(new URL("../fixtures/safety/injection-benign.json", import.meta.url), "utf8")
     ) as { readonly cases: ReadonlyArray<{ readonly text: string }> }
@@ -156,7 +156,7 @@ describe("what only looks like a secret", () => {
     for (const one of cases) assert.strictEqual(text(one.text), one.text)
   })
 
-  it("is left in programs, written and minified, in lock files and in lists of hashes", () => {
+  it("leaves programs, minified programs and lock files", () => {
     const file = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
     for (
       const path of [
@@ -171,7 +171,7 @@ describe("what only looks like a secret", () => {
     assert.deepStrictEqual(found(file("package-lock.json")), [])
   })
 
-  it("is left in images, however large", () => {
+  it("leaves images", () => {
     const bytes = Buffer.from(Array.from({ length: 60_000 }, (_, at) => (at * 7919 + at * at * 31) % 251))
     const image = `data:image/png;base64,${bytes.toString("base64")}`
     assert.strictEqual(text(image), image)
