@@ -110,7 +110,7 @@ interface Token {
 
 const joins: ReadonlyArray<readonly [gap: RegExp, join: string]> = [
   // ends of sentences and of values of JSON, braces, and the parenthesis of a call
-  [/[.!?;]["')\]]*\s|[。！？]|\n\s*\n|"\s*,\s*"|[{}]|^\(/, "!"],
+  [/[.!?;]["')\]]*\s|[。！？]|\n\s*\n|"\s*,\s*"|[{}]|^\($/, "!"],
   [/^[\s_\-'"`*~]+$/, " "],
   [/^\.$/, "."],
   [/^[/\\]+$/, "/"],
@@ -185,9 +185,12 @@ const put = <A>(table: Table<A>, key: string, value: A): void => {
   else values.push(value)
 }
 
+const singular = (word: string): string => word.replace(/s$/, "")
+
 /** The data as tables: entries by their last word, and for each class its places in phrases. */
 const compile = () => {
-  const exact: Table<Entry> = new Map()
+  const verbs: Table<Entry> = new Map()
+  const nouns: Table<Entry> = new Map()
   const prefixes: Table<Entry> = new Map()
   const places: Table<readonly [phrase: number, slot: number]> = new Map()
   const known = new Map<string, ReadonlyArray<Entry>>()
@@ -198,7 +201,10 @@ const compile = () => {
         const [last = { word: expression, join: "" }, ...before] = Array.from(tokens(folded(expression).text))
           .toReversed()
         const entry = { words: [last, ...before], ofClass, isVerb: group === "verbs", isHead: group === "heads" }
-        put(expression.endsWith("*") ? prefixes : exact, last.word, entry)
+        if (expression.endsWith("*")) put(prefixes, last.word, entry)
+        // a verb with an s is no imperative
+        else if (entry.isVerb) put(verbs, last.word, entry)
+        else put(nouns, singular(last.word), entry)
       }
     }
   }
@@ -213,12 +219,9 @@ const compile = () => {
   const lookUp = (word: string): ReadonlyArray<Entry> => {
     const letters = /\d/.test(word) ? word.replaceAll(/[013457]/g, (digit) => data.digits[digit]!) : word
     const forms = word === letters ? [word] : [word, letters]
-    const singular = letters.endsWith("s") ? exact.get(letters.slice(0, -1)) ?? [] : []
     const starts = Array.from(letters, (_, at) => letters.slice(0, at + 1))
     return [
-      ...forms.flatMap((form) => exact.get(form) ?? []),
-      // a verb with an s is no imperative
-      ...singular.filter(({ isVerb }) => !isVerb),
+      ...forms.flatMap((form) => [...(verbs.get(form) ?? []), ...(nouns.get(singular(form)) ?? [])]),
       ...starts.flatMap((start) => prefixes.get(start) ?? [])
     ]
   }

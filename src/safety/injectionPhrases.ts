@@ -17,7 +17,9 @@ const verbs = {
     ignorad, ignorez, ignoriere, ignoriert, ignoreer, ignorera, ignorer, ignorar, oublie, oubliez, olvida, olvide,
     vergiss, vergesst, vergeet, missachte, dimentica, trascura, esqueca, esquece, desconsidere, desconsidera,
     zignoruj, zapomnij, игнорир*, забудь*, не следуй*, ігнор*, не зважай, negeer, glem, glom, abaikan, lupakan,
-    bo qua, αγνοησε, αγνοηστε, התעלם, 忽略, 忘记, 忘掉, 无视, 不要理会, 不要遵守, تجاهل, انس, เพิกเฉย, ละเว้น`,
+    bo qua, αγνοησε, αγνοηστε, התעלם, 忽略, 忘记, 忘掉, 无视, 不要理会, 不要遵守, تجاهل, انس, เพิกเฉย, ละเว้น, never mind,
+    ne tiens pas compte, ne tenez pas compte, haz caso omiso, ignorieren sie, ignoruj, ignorati, отмени, не выполняй,
+    لا تتبع, nu respecta, beachte nicht`,
   end: "cancel, reset, drop, dismiss, erase, end, stop, abort, suspend",
   print: `
     print, reveal, repeat, output, show, display, leak, dump, recite, disclose, reproduce, echo, expose, share, quote,
@@ -35,7 +37,7 @@ const verbs = {
     populate`,
   read: `
     read, open, cat, load, retrieve, fetch, collect, gather, find, grab, harvest, obtain, extract, search for,
-    look for, locate, take, get, dump, list, scan for, come across, encode, access`,
+    look for, locate, take, get, dump, list, scan for, come across, encode, access, look up`,
   harm: `
     delete, remove, wipe, erase, drop, destroy, send, upload, transfer, email, mail, forward, post, execute, run,
     grant, approve, disable, install, merge, deploy, pay, wire, buy, publish, export, elevate, open, read, call,
@@ -50,8 +52,13 @@ const verbs = {
     perform this, add`,
   tell: `
     tell, inform, notify, mention, alert, let the user know, let the human know, let them know, let anyone know, warn,
-    disclose, reveal, bring up, discuss, make reference, talk about, admit`,
-  hide: "hide, conceal, keep, withhold, omit, leave out, remain, stay",
+    disclose, reveal, bring up, discuss, make reference, talk about, admit, telling, informing, notifying, mentioning,
+    alerting`,
+  grant: "grant, elevate, approve, authorise, authorize, give full access",
+  letKnow: `
+    let the user know, let the human know, let them know, let anyone know, let the user see, let the user find out,
+    let on, let the operator know`,
+  hide: "hide, conceal, keep, withhold, omit, leave out, remain, stay, leave",
   ask: "ask, prompt, request, wait for, seek, bother, check with, consult",
   skip: "skip, bypass, disable, suppress, turn off, switch off, omit, dismiss",
   enable: "enable, turn on, switch on, activate, add",
@@ -65,12 +72,13 @@ const verbs = {
   memorise: "memorise, memorize, note down, commit to memory",
   enter: `
     enter, type, retype, re type, re enter, provide, paste, input, supply, confirm, submit, give, tell, reply with,
-    fill in, share, verify, send, upload, write, key in, specify, need, disclose, copy`,
+    fill in, share, verify, send, upload, write, key in, specify, need, disclose, copy, what is your,
+    confirm your identity with, answer`,
   treat: "treat, consider, regard, view, count, take",
   prefer: "prefer, always use, always call, always prefer, use, must be used, route, call, choose, invoke, rely on",
   retry: `
     retry, try again, call this tool again, call the tool again, call again, call it again, resend, resubmit,
-    run it again, repeat the call, attach, to fix this, to proceed, to recover, to repair`
+    run it again, repeat the call, attach, to fix this, to proceed, to recover, to repair, to continue, to restore it`
 }
 
 const words = {
@@ -101,13 +109,14 @@ const words = {
     précédent*, anterior*, antérieur*, preceden*, vorherig*, bisherig*, obig*, vorige*, eerdere, tidigare, forrige,
     tidligere, wczesniejsz*, poprzedni*, предыдущ*, прежн*, попередн*, önceki, yukarıdaki, sebelumnya, truoc,
     προηγουμεν*, הקודמות, 之前, 以前, 先前, 前面, 上面, 上述, これまで, 上記, 前の, 이전, 앞, 위의, 지금까지, السابق*, أعلاه, पिछल*, पहले, قبلی,
-    ก่อนหน้า, acima, arriba, ci dessus, sopra`,
+    ก่อนหน้า, acima, arriba, ci dessus, sopra, předchozí, di atas, plus haut, выше, anterioare, ऊपर, قبل, föregående,
+    lo anterior, до этого`,
   your: `
     your, yours, you have, you were given, you got, youve been given, you follow, you are following, tes, vos, tus,
     deine, ihre, i tuoi, твои, 你的, あなたの`,
   all: `
     all, any, every, each, whatever, toutes, tous, alle, todas, todo, tutte, tutto, все, 所有, 全部, すべて, 모든, جميع, सभी,
-    tüm, כל`,
+    tüm, כל, sämtliche, bütün, všechny, toate, semua, wszystkie, alla`,
   everything: "everything, anything, all messages, all text, all of the above, whatever",
   guide: `
     instruction*, directive, direction, prompt, guideline, guidance, rule, policy, constraint, restriction, order,
@@ -116,12 +125,15 @@ const words = {
     instrucoes, istruzion*, regol*, regra*, regla*, règle*, instructie*, instruktion*, instruks*, instrukcj*,
     polecen*, инструкци*, указани*, правил*, інструкці*, talimat*, instruksi, perintah, huong dan, chi dan, οδηγ*,
     ההוראות, 指令, 指示, 命令, 规则, 提示, ルール, 지시, 명령, 지침, 규칙, التعليمات, الأوامر, निर्देश*, आदेश*, دستورالعمل*, دستورات,
-    คำสั่ง`,
+    คำสั่ง, pokyn*, arahan, indicacion*, indicazion*, komut*, नियम*, instructiun*, directriz*, ordre*, befehl*`,
   shun: "無視, 忘れ, 무시, 잊, yok say*, unut*, görmezden gel*, अनदेखा, भूल, नज़रअंदाज़, نادیده, فراموش",
   told: `
     you were told, you have been told, youve been told, you were taught, you were asked, you have learned,
     you learned, you have read, you were instructed, i said before, came before, above, before this, up to this point,
     told you, you were given, you had`,
+  youTold: `
+    you were told, you have been told, youve been told, you were asked, you were instructed, you learned,
+    you were taught`,
   task: `
     current task, task above, ongoing task, original task, current conversation, user's request, request of the user,
     user's wishes, your context, your memory, your task, your role, your current`,
@@ -154,7 +166,8 @@ const words = {
     safety check*, permission check*, safeguard*, safety polic*, safety filter*, approvals, confirmations, guardrail*,
     filters, restrictions, all checks, access control`,
   suspended: `
-    suspended, disabled, are off, is off, switched off, turned off, lifted, waived, bypassed, void, switched off today`,
+    suspended, disabled, are off, is off, switched off, turned off, lifted, waived, bypassed, void,
+    switched off today, been granted, have been granted`,
   template: "<|, <start of turn, <end of turn, <<sys, <</sys, [inst], [/inst], begin system prompt",
   loudTag: `
     <important, <critical, <system, <admin, <secret, <instruction, <instructions, <hidden, <attention, <priority,
@@ -183,29 +196,35 @@ const words = {
   secretFile: `
     .ssh, id_rsa, id_ed25519, id_ecdsa, .env, .netrc, .npmrc, .pypirc, .aws, .kube, .gnupg, .pgpass, .git credentials,
     etc/passwd, etc/shadow, mcp.json, wallet.dat, private key file, secrets file, keychain, .docker/config,
-    .bash history`,
+    .bash history, .config/gh, .config/gcloud`,
   secret: `
     password, passphrase, api key, apikey, access key, secret key, private key, ssh key, credential, access token,
     auth token, bearer token, session cookie, cookies, environment variable, environment values, seed phrase,
-    client secret, the keys, any token, whatever tokens, clave api, cle api, zugangsdaten, env vars`,
+    client secret, the keys, any token, whatever tokens, clave api, cle api, zugangsdaten, env vars, signing key`,
   taken: `
     the conversation, this conversation, whole conversation, entire conversation, complete conversation,
     full conversation, conversation so far, conversation history, chat history, message history, last message,
     previous messages, earlier messages, system message, system prompt, user's prompt, private notes, user's private,
     private messages, internal documents, customer list, customer records, private repositories, the inbox,
     all messages, all emails, all chats, address book, own instructions, user's files, whole context, full context,
-    what the user told you, user's question, chat transcript, session history, whole chat, this chat, of this mailbox`,
-  inQuery: "conversation, last message, history, system prompt, messages, chat, context",
+    what the user told you, user's question, chat transcript, session history, whole chat, this chat, of this mailbox,
+    files the user has open, messages of this chat, everything the user, user has typed, user typed`,
+  wholeTalk: `
+    full conversation, whole conversation, entire conversation, complete conversation, full chat, whole chat,
+    entire chat`,
+  inQuery: "conversation, last message, history, system prompt, messages, chat, context, secrets, api key, token from",
   ofPrompt: `
     system prompt, system message, system instructions, hidden prompt, hidden instructions, initial prompt,
     initial instructions, original instructions, developer message, secret instructions, internal instructions,
     its instructions, own instructions, your instructions, your prompt, your rules, your guidelines, your config*,
     configuration prompt, text above, everything above, words above, above text, rules you were given,
     prompt you were given, instructions you were given, instructions that govern you, guidelines you follow,
-    first message in this conversation, prompt système, systemprompt, prompt do sistema, 系统提示, システムプロンプト, 시스템 프롬프트`,
+    first message in this conversation, prompt système, systemprompt, prompt do sistema, 系统提示, システムプロンプト, 시스템 프롬프트,
+    hidden rules, rules you operate, text you were initialised, orders you were given`,
   destination: `
     http://, https://, @, webhook, public issue, public gist, gist, public repository, as a comment, comment, issue,
-    pull request, branch name, commit message, address below, account below, pastebin, third party, external address`,
+    pull request, branch name, commit message, address below, account below, pastebin, third party, external address,
+    query string, public bucket`,
   query: "?=",
   hole: "{{, ${, $(, <",
   curl: "curl, wget, nc, | sh, | bash",
@@ -213,8 +232,11 @@ const words = {
     field, parameter, argument, param, metadata, notes, sidenote, hint, comment, this field, here, debug, verbatim`,
   otherwise: "otherwise, or the tool, or formatting, will not work, fails",
   theirs: "user's, customer's, human's",
-  nextCall: "next call, next request, next attempt, next try, call again, in the key, in the debug",
+  nextCall: `
+    next call, next request, next attempt, next try, call again, in the key, in the debug, and retry, then retry,
+    and try again, on retry`,
   user: "user, human, operator, person, customer, owner, anyone, anybody, them, him",
+  beforeIt: "before",
   thisDeed: "this, that you, these, the tool call, this step, you did, what you did, steps",
   hush: `
     keep quiet about, say nothing about, say nothing of, not a word about, without telling the user,
@@ -224,7 +246,8 @@ const words = {
     silently, quietly, secretly, covertly, discreetly, in secret, without a trace, behind the scenes, unnoticed`,
   fromUser: `
     from the user, from the human, from the person, from user, secret from, hidden from, between you and me,
-    between us, unaware, out of your answer, out of the answer, when you describe`,
+    between us, unaware, out of your answer, out of the answer, when you describe, out of your, out of the summary,
+    out of your summary`,
   shouldNot: `
     must not, should not, should never, must never, need not, does not need, has no need, no need, should stay,
     shall not, shouldnt, not supposed`,
@@ -233,27 +256,36 @@ const words = {
     already approved, already agreed, already confirmed, already authorised, already authorized, already given,
     already granted, already consented, pre approved, preapproved, approved in advance, authorised in advance,
     authorized in advance, signed off on, has given permission, has granted permission, has given consent,
-    was already given, gave permission, agreed to the, they agreed`,
+    was already given, gave permission, agreed to the, they agreed, has consented, have consented, user agreed,
+    has clearance, have clearance, has signed off`,
+  requested: "tool call, request, action, command, deletion, transfer, purchase, approval, further action",
+  inAdvance: `
+    pre approved, preapproved, approved in advance, authorised in advance, authorized in advance, all approved`,
   obtained: `
-    was obtained, was given, has been given, was granted, has been granted, obtained earlier, was already given`,
+    was obtained, was given, has been given, was granted, has been granted, obtained earlier, was already given,
+    has been recorded, has been obtained, is on file`,
   approval: `
     confirmation, permission, approval, consent, authorisation, authorization, confirm, verification, review, dialog,
     again`,
   unasked: `
     without asking, without confirmation, without approval, without permission, without prompting, without consent,
     without confirming, without checking`,
+  lacking: "without",
   noConfirmation: `
     no confirmation, no approval, no permission, no consent, no review, exempt from review, exempt from approval`,
   you: "you, you may, you can, you are, you have, youre, assistant, agent, model, whoever, ai",
   autoApprove: `
-    autoapprove, auto approve, always allow, alwaysallow, dangerously skip permissions, yolo mode, unattended mode`,
+    autoapprove, auto approve, always allow, alwaysallow, dangerously skip permissions, yolo mode, unattended mode,
+    auto accept, autoaccept`,
   isTrue: "true, on, all, everything, yes",
   alwaysAllow: "always allow, allow always, allow for this session, approve all, yes to all, yes to every, allow all",
   thisTool: "this tool, this function, this server, this one, of this server",
+  asTrusted: "as trusted, to trusted, as safe, full access",
+  mark: "mark, treat, elevate, register, set, consider",
   instead: "instead of, over, rather than, in place of, replaces, supersedes, in favour of",
   otherTool: `
     all other, any other, other tools, every other, other tool, other server, built in, builtin, official, server's,
-    native, another tool`,
+    native, another tool, every alternative, all alternatives, any alternative, alternatives`,
   other: "other, another, official, any other",
   tool: "tool, server, function",
   rival: `
@@ -262,7 +294,7 @@ const words = {
   replaces: "replaces, supersedes",
   mustPass: `
     must be passed, must go, has to go, have to go, should be passed, must also, also be sent, goes through,
-    lose data, stale data, insecure, untrusted`,
+    lose data, stale data, insecure, untrusted, compromised, broken, unreliable`,
   blindCopy: "bcc, blind copy, blind carbon copy",
   startupFile: `
     .bashrc, .zshrc, .profile, .bash profile, .zprofile, crontab, authorized_keys, .git/hooks, git hook, sudoers,
@@ -275,7 +307,7 @@ const words = {
   harmful: `
     before continuing, and restart, then restart, so that, before you continue, attacker, evil, curl, | sh, http://,
     https://, allow everything, obeyed, next time, skip reviews, may be skipped, every session, later sessions,
-    instead`,
+    instead, server below, following server`,
   forever: `
     future conversations, future sessions, all future, every session, every conversation, later sessions,
     later conversations, next session, future chats, permanently, long term memory, your memory, forever, for good,
@@ -287,16 +319,18 @@ const words = {
     social security, one time code, one time password, verification code, security code, 2fa code, access token,
     api key, api token, github token, auth token, bearer token, secret key, secret access key, private key,
     seed phrase, recovery phrase, recovery code, backup code, bank account, iban, login details, session cookie,
-    client secret, maiden name, security question, token, mnemonic, personal access token, online banking, sort code`,
+    client secret, maiden name, security question, token, mnemonic, personal access token, online banking, sort code,
+    bank login, wallet words, recovery words`,
   authority: `
     as the system administrator, as the administrator, as your developer, as the developer, your developer,
     your developers, your creators, your creator, your operator, openai, anthropic, google deepmind, security team,
     it department, i am the ceo, i am your developer, i am your administrator, im the lead developer, compliance,
-    company policy, legal department, administrator broadcast`,
+    company policy, legal department, administrator broadcast, as the owner of this system, as the owner`,
   demands: `
     order you, orders you, require you, requires you, requires every, require every, i order, i authorise,
     i authorize, authorise you, authorize you, demands that you, demand that you, obliged to, instruct you,
-    disable your, you must, wire the, all agents, command you, reveal, print all, has to reset, the assistant has to`,
+    disable your, you must, wire the, all agents, command you, reveal, print all, has to reset, the assistant has to,
+    ordered that you, i command you`,
   trigger: `
     if the user asks, if the user mentions, if the user says, when the user asks, when the user mentions,
     whenever the user, as soon as the user, once the user, on the third, on the second, on every second, every third,
@@ -309,9 +343,13 @@ const words = {
     mirror, backup host, the workspace, stop following, access token`,
   mention: `
     prompt injection*, injection, injection attack*, jailbreak, jailbreaking, owasp, cve, attack, exploit, payload,
-    vulnerability, vulnerabilities, poisoning, phishing, attackers, red team*, malicious, advisory,
+    vulnerability, vulnerabilities, poisoning, phishing, attackers*, red team*, malicious, advisory,
     told the assistant, told the agent, told the model, researchers, chat template*, chatml, tokenizer*,
-    special token*, prompt format*, delimiter*`
+    special token*, prompt format*, delimiter*`,
+  toModel: `
+    if you are an ai, if you are a language model, if you are an llm, note to the model, note to the ai,
+    note to the language model, note to ai, ai agent reading, ai reading this, attention ai, message to the ai,
+    note to the assistant, assistants reading this`
 }
 
 /** These count only at the beginning of a line, before a colon or in brackets. */
@@ -323,7 +361,7 @@ const heads = {
   turnHead: "user, human, assistant",
   newHead: `
     new task, new instruction, new instructions, new directive, new orders, next task, real task, override,
-    hidden instruction, hidden instructions`
+    hidden instruction, hidden instructions, next user message`
 }
 
 export const classes: Readonly<Record<"verbs" | "words" | "heads", Readonly<Record<string, string>>>> = {
@@ -350,6 +388,9 @@ const output: ReadonlyArray<Channel> = ["result", "resource", "prompt", "error",
 
 export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
   override: [
+    { words: "toModel", level: "medium" },
+    { words: "guide prior shun" },
+    { words: "ignore youTold", gap: 1 },
     { words: "ignore prior|your guide" },
     { words: "ignore all guide", gap: 2 },
     { words: "ignore guide prior" },
@@ -369,12 +410,13 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "become unbound", gap: 4 }
   ],
   "fake-role": [
+    { words: "systemHead harm", gap: 1 },
     { words: "template" },
-    { words: "systemHead command|suspended|approved|ignore|newTask|print", gap: 8, far: true },
+    { words: "systemHead command|suspended|approved|ignore|newTask|print|grant", gap: 8, far: true },
     { words: "turnHead harm|approved", gap: 7, channels: output },
     { words: "loudTag harm|command|suspended", gap: 6, far: true },
     { words: "jsonRole command|approved|unbound", gap: 5, far: true },
-    { words: "callTag callPart", gap: 3 },
+    { words: "callTag callPart", gap: 3, far: true },
     { words: "safety suspended", gap: 2 }
   ],
   "boundary-escape": [
@@ -383,6 +425,7 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "dataSection isOver", gap: 1 }
   ],
   "tool-poisoning": [
+    { words: "prefer wholeTalk", gap: 10, channels: definition },
     { words: "read secretFile put|send|field", gap: 8, far: true },
     { words: "put secretFile|taken|ofPrompt field|otherwise", gap: 6 },
     { words: "requires|mustHold|must secretFile|taken|ofPrompt field", gap: 7 },
@@ -395,11 +438,12 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "send|put|read secretFile|secret|taken|ofPrompt destination", gap: 8 },
     { words: "send destination taken|ofPrompt", gap: 8 },
     { words: "send|put|read theirs secret", gap: 2 },
-    { words: "query inQuery", gap: 2 },
+    { words: "query inQuery", gap: 2, far: true },
     { words: "query hole secret|secretFile", gap: 2 },
     { words: "curl secretFile", gap: 4 }
   ],
   secrecy: [
+    { words: "not letKnow", gap: 1 },
     { words: "not tell user", gap: 2 },
     { words: "not tell thisDeed", gap: 1 },
     { words: "hide fromUser", gap: 5 },
@@ -409,6 +453,11 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "unseen deed", gap: 1, channels: output }
   ],
   "approval-manipulation": [
+    { words: "not ask user beforeIt", gap: 1 },
+    { words: "mark|grant thisTool asTrusted", gap: 2 },
+    { words: "approval obtained not", gap: 8 },
+    { words: "requested inAdvance", gap: 5 },
+    { words: "act lacking approval" },
     { words: "user approved", gap: 3 },
     { words: "approved skip|act", gap: 5 },
     { words: "approval obtained skip|act", gap: 5 },
@@ -444,12 +493,13 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "memorise habit", gap: 2 }
   ],
   "elicitation-phishing": [
-    { words: "enter asked", gap: 4, channels: ["elicitation"] }
+    { words: "enter asked", gap: 6, channels: ["elicitation"] }
   ],
   authority: [
     { words: "authority demands", gap: 4, far: true }
   ],
   "conditional-trigger": [
+    { words: "trigger curl", gap: 10 },
     { words: "trigger covert", gap: 10, channels: definition }
   ],
   "prompt-leak": [
