@@ -109,8 +109,8 @@ interface Token {
 }
 
 const joins: ReadonlyArray<readonly [gap: RegExp, join: string]> = [
-  // ends of sentences and of values of JSON, braces, and the parenthesis of a call
-  [/[.!?;]["')\]]*\s|[。！？]|\n\s*\n|"\s*,\s*"|[{}]|^\($/, "!"],
+  // ends of sentences, of items of lists and of values of JSON, braces, and the parenthesis of a call
+  [/[.!?;]["')\]]*\s|[。！？]|\n\s*[\n*•#-]|"\s*,\s*"|[{}]|^\($/, "!"],
   [/^[\s_\-'"`*~]+$/, " "],
   [/^\.$/, "."],
   [/^[/\\]+$/, "/"],
@@ -139,9 +139,13 @@ const makePattern = (): RegExp => {
 
 let pattern: RegExp | undefined
 
-/** The letters of a word without apostrophes and what spaces them; a name of a query is `?=`, another sign is itself. */
+/** A word without what spaces its letters, and without apostrophes but that of a genitive; a query's name is `?=`. */
 const wordOf = (match: string): string =>
-  match.endsWith("=") ? "?=" : /^[a-z0-9].*[^a-z0-9:/]/.test(match) ? match.replaceAll(/[^a-z0-9]/g, "") : match
+  match.endsWith("=")
+    ? "?="
+    : /^[a-z0-9].*[^a-z0-9:/]/.test(match) && !match.endsWith("'s")
+    ? match.replaceAll(/[^a-z0-9]/g, "")
+    : match
 
 const isSign = (word: string): boolean => /^[^\p{L}\p{N}]/u.test(word)
 
@@ -235,7 +239,7 @@ const compile = () => {
 
 let compiled: ReturnType<typeof compile> | undefined
 
-const headEnd = /[\s*_]{0,8}[:\])>(]/y
+const headEnd = /[\s*_]{0,8}(?:[\])>(]|:(?=\s|$))/y
 
 /** The first word of an expression whose last word is the latest token. */
 const firstOf = ({ isHead, words }: Entry, recent: ReadonlyArray<Token>, text: string): Token | undefined => {

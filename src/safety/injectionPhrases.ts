@@ -19,7 +19,7 @@ const verbs = {
     zignoruj, zapomnij, игнорир*, забудь*, не следуй*, ігнор*, не зважай, negeer, glem, glom, abaikan, lupakan,
     bo qua, αγνοησε, αγνοηστε, התעלם, 忽略, 忘记, 忘掉, 无视, 不要理会, 不要遵守, تجاهل, انس, เพิกเฉย, ละเว้น, never mind,
     ne tiens pas compte, ne tenez pas compte, haz caso omiso, ignorieren sie, ignoruj, ignorati, отмени, не выполняй,
-    لا تتبع, nu respecta, beachte nicht`,
+    لا تتبع, nu respecta, beachte nicht, erase`,
   end: "cancel, reset, drop, dismiss, erase, end, stop, abort, suspend",
   print: `
     print, reveal, repeat, output, show, display, leak, dump, recite, disclose, reproduce, echo, expose, share, quote,
@@ -31,18 +31,23 @@ const verbs = {
     send, post, upload, transmit, forward, email, mail, exfiltrate, submit, publish, deliver, relay, push, sync,
     mirror, transfer, export, report, bcc, fetch, visit, curl, wget, ping, paste, copy, pipe, hand over, pass on,
     append, attach, sende, envia, envoie, invia, отправь, 发送`,
+  transmit: "transmit, upload, exfiltrate, forward, email, mail, post, send, submit",
+  encode: "encode, base64",
   put: `
     put, include, insert, append, attach, embed, add, pass, paste, fill, place, write, supply, provide, submit, give,
     encode, prepend, store, save, quote, copy, hand over, hand its content over, set, enter, send, post, resubmit,
     populate`,
   read: `
-    read, open, cat, load, retrieve, fetch, collect, gather, find, grab, harvest, obtain, extract, search for,
-    look for, locate, take, get, dump, list, scan for, come across, encode, access, look up`,
+    read, open, retrieve, fetch, collect, gather, find, grab, harvest, obtain, extract, search for, look for, locate,
+    take, get, dump, list, scan for, come across, encode, access, look up, load`,
   harm: `
     delete, remove, wipe, erase, drop, destroy, send, upload, transfer, email, mail, forward, post, execute, run,
     grant, approve, disable, install, merge, deploy, pay, wire, buy, publish, export, elevate, open, read, call,
     invoke, print, reveal, change, commit, push, enable, continue, proceed, overwrite, obey, follow, carry out,
     switch off, switch to, turn off, shut down, download, go ahead, perform, complete, include, treat`,
+  risky: `
+    delete, remove, wipe, erase, drop, destroy, transfer, upload, forward, approve, disable, grant, elevate, deploy,
+    pay, wire, overwrite, exfiltrate, execute, send, run the, push, now email`,
   act: `
     run, execute, proceed, continue, go ahead, go on, carry on, delete, remove, send, call, use, install, merge,
     deploy, transfer, push, commit, approve, perform, pay, modify, change, upload, publish, edit, export, complete,
@@ -66,6 +71,7 @@ const verbs = {
   change: `
     add, append, write, insert, put, paste, save, install, register, create, edit, modify, change, update, place,
     copy, set, point, include, loosen, extend, replace, store, schedule, drop`,
+  point: "point, redirect, switch",
   remember: `
     remember, memorise, memorize, store, save, keep, retain, persist, record, note, write, put, commit to memory, add,
     learn, take note, update`,
@@ -78,7 +84,7 @@ const verbs = {
   prefer: "prefer, always use, always call, always prefer, use, must be used, route, call, choose, invoke, rely on",
   retry: `
     retry, try again, call this tool again, call the tool again, call again, call it again, resend, resubmit,
-    run it again, repeat the call, attach, to fix this, to proceed, to recover, to repair, to continue, to restore it`
+    run it again, repeat the call, to fix this, to proceed, to recover, to repair, to continue, to restore it`
 }
 
 const words = {
@@ -111,9 +117,13 @@ const words = {
     προηγουμεν*, הקודמות, 之前, 以前, 先前, 前面, 上面, 上述, これまで, 上記, 前の, 이전, 앞, 위의, 지금까지, السابق*, أعلاه, पिछल*, पहले, قبلی,
     ก่อนหน้า, acima, arriba, ci dessus, sopra, předchozí, di atas, plus haut, выше, anterioare, ऊपर, قبل, föregående,
     lo anterior, до этого`,
+  youHad: `
+    given to you, you were given, you had, you received, you have received, you started with, you have been given,
+    your, above`,
   your: `
     your, yours, you have, you were given, you got, youve been given, you follow, you are following, tes, vos, tus,
     deine, ihre, i tuoi, твои, 你的, あなたの`,
+  ownerOf: "developer's, operator's, creator's, user's, system's, anthropic's, openai's, company's",
   all: `
     all, any, every, each, whatever, toutes, tous, alle, todas, todo, tutte, tutto, все, 所有, 全部, すべて, 모든, جميع, सभी,
     tüm, כל, sämtliche, bütün, všechny, toate, semua, wszystkie, alla`,
@@ -171,7 +181,8 @@ const words = {
   template: "<|, <start of turn, <end of turn, <<sys, <</sys, [inst], [/inst], begin system prompt",
   loudTag: `
     <important, <critical, <system, <admin, <secret, <instruction, <instructions, <hidden, <attention, <priority,
-    <override, <developer, <operator, <mandatory, <user`,
+    <override, <developer, <operator, <mandatory`,
+  roleTag: "<user, <human, <assistant",
   callTag: "<function calls, <function call, <tool call, <invoke, <antml",
   callPart: "name, arguments, parameter, invoke, command, cmd",
   closing: `
@@ -212,7 +223,8 @@ const words = {
   wholeTalk: `
     full conversation, whole conversation, entire conversation, complete conversation, full chat, whole chat,
     entire chat`,
-  inQuery: "conversation, last message, history, system prompt, messages, chat, context, secrets, api key, token from",
+  inQuery: "conversation, last message, history, system prompt, messages, chat, context",
+  loot: "secrets, token",
   ofPrompt: `
     system prompt, system message, system instructions, hidden prompt, hidden instructions, initial prompt,
     initial instructions, original instructions, developer message, secret instructions, internal instructions,
@@ -222,14 +234,14 @@ const words = {
     first message in this conversation, prompt système, systemprompt, prompt do sistema, 系统提示, システムプロンプト, 시스템 프롬프트,
     hidden rules, rules you operate, text you were initialised, orders you were given`,
   destination: `
-    http://, https://, @, webhook, public issue, public gist, gist, public repository, as a comment, comment, issue,
-    pull request, branch name, commit message, address below, account below, pastebin, third party, external address,
-    query string, public bucket`,
+    http://, https://, @, webhook, address below, account below, third party, external address, query string`,
+  publicPlace: `
+    public issue, public gist, gist, public repository, as a comment, comment, issue, pull request, branch name,
+    commit message, pastebin, public bucket, title of`,
   query: "?=",
   hole: "{{, ${, $(, <",
   curl: "curl, wget, nc, | sh, | bash",
-  field: `
-    field, parameter, argument, param, metadata, notes, sidenote, hint, comment, this field, here, debug, verbatim`,
+  field: "field, parameter, argument, param, metadata, notes, sidenote, hint, comment, this field, debug, verbatim",
   otherwise: "otherwise, or the tool, or formatting, will not work, fails",
   theirs: "user's, customer's, human's",
   nextCall: `
@@ -284,13 +296,13 @@ const words = {
   mark: "mark, treat, elevate, register, set, consider",
   instead: "instead of, over, rather than, in place of, replaces, supersedes, in favour of",
   otherTool: `
-    all other, any other, other tools, every other, other tool, other server, built in, builtin, official, server's,
-    native, another tool, every alternative, all alternatives, any alternative, alternatives`,
+    all other, any other, other tools, every other, other tool, other server, built in, builtin, official, native,
+    another tool, every alternative, all alternatives, any alternative, alternatives, server's`,
   other: "other, another, official, any other",
   tool: "tool, server, function",
   rival: `
-    server version, github server, filesystem server, email server, other server, server's, other mail tool,
-    other email tool`,
+    server version, github server, filesystem server, email server, other server, other mail tool, other email tool,
+    server's`,
   replaces: "replaces, supersedes",
   mustPass: `
     must be passed, must go, has to go, have to go, should be passed, must also, also be sent, goes through,
@@ -299,19 +311,20 @@ const words = {
   startupFile: `
     .bashrc, .zshrc, .profile, .bash profile, .zprofile, crontab, authorized_keys, .git/hooks, git hook, sudoers,
     .gitconfig, systemd, launchagents, .envrc, shell profile, etc/hosts`,
+  keyFile: "authorized_keys, sudoers, .git/hooks, git hook",
   agentFile: `
     .mcp, mcp.json, mcp config*, mcp settings, claude.md, agents.md, gemini.md, .cursorrules, .cursor, .claude,
     .vscode, .npmrc, settings.json, settings.local.json, tasks.json, claude desktop config, copilot instructions,
     workspace settings, project instructions, custom instructions, allow list, allowlist, trusted servers,
     permission rules, .windsurfrules`,
   harmful: `
-    before continuing, and restart, then restart, so that, before you continue, attacker, evil, curl, | sh, http://,
-    https://, allow everything, obeyed, next time, skip reviews, may be skipped, every session, later sessions,
-    instead, server below, following server`,
+    before continuing, and restart, then restart, so that, before you continue, attacker, evil, curl, | sh,
+    allow everything, obeyed, next time, skip reviews, may be skipped, every session, later sessions, server below,
+    following server`,
   forever: `
     future conversations, future sessions, all future, every session, every conversation, later sessions,
-    later conversations, next session, future chats, permanently, long term memory, your memory, forever, for good,
-    later session, across sessions, all conversations`,
+    later conversations, next session, future chats, long term memory, your memory, forever, for good, later session,
+    across sessions, all conversations`,
   habit: "whenever, always, every time",
   guard: "sandbox, tls verification, certificate check*, firewall, antivirus, safety check*, tls reject unauthorized",
   asked: `
@@ -325,7 +338,11 @@ const words = {
     as the system administrator, as the administrator, as your developer, as the developer, your developer,
     your developers, your creators, your creator, your operator, openai, anthropic, google deepmind, security team,
     it department, i am the ceo, i am your developer, i am your administrator, im the lead developer, compliance,
-    company policy, legal department, administrator broadcast, as the owner of this system, as the owner`,
+    company policy, legal department, administrator broadcast, as the owner of this system, as the owner,
+    as an administrator, as administrator`,
+  iAm: `
+    i am the ceo, i am your developer, i am your administrator, im your administrator, im the lead developer,
+    this is your administrator, this is the security team, i am the owner, im the ceo`,
   demands: `
     order you, orders you, require you, requires you, requires every, require every, i order, i authorise,
     i authorize, authorise you, authorize you, demands that you, demand that you, obliged to, instruct you,
@@ -388,6 +405,7 @@ const output: ReadonlyArray<Channel> = ["result", "resource", "prompt", "error",
 
 export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
   override: [
+    { words: "ignore ownerOf guide", gap: 1 },
     { words: "toModel", level: "medium" },
     { words: "guide prior shun" },
     { words: "ignore youTold", gap: 1 },
@@ -400,7 +418,7 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "ignore ofPrompt", gap: 2 },
     { words: "prior guide shun" },
     { words: "prior|your guide void" },
-    { words: "guide prior|your void", gap: 6 },
+    { words: "guide youHad void", gap: 8 },
     { words: "everything prior noise|void" },
     { words: "treat prior noise|void", gap: 4 },
     { words: "freed guide", gap: 5 },
@@ -413,20 +431,21 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "systemHead harm", gap: 1 },
     { words: "template" },
     { words: "systemHead command|suspended|approved|ignore|newTask|print|grant", gap: 8, far: true },
-    { words: "turnHead harm|approved", gap: 7, channels: output },
+    { words: "turnHead risky", gap: 2, channels: output },
+    { words: "turnHead approved", gap: 7, channels: output },
     { words: "loudTag harm|command|suspended", gap: 6, far: true },
     { words: "jsonRole command|approved|unbound", gap: 5, far: true },
     { words: "callTag callPart", gap: 3, far: true },
     { words: "safety suspended", gap: 2 }
   ],
   "boundary-escape": [
-    { words: "closing systemHead|turnHead|loudTag|aside|isOver", gap: 6, far: true },
+    { words: "closing systemHead|turnHead|loudTag|roleTag|aside|isOver", gap: 6, far: true },
     { words: "endOf dataPart systemHead|turnHead|aside", gap: 4, far: true },
     { words: "dataSection isOver", gap: 1 }
   ],
   "tool-poisoning": [
     { words: "prefer wholeTalk", gap: 10, channels: definition },
-    { words: "read secretFile put|send|field", gap: 8, far: true },
+    { words: "read secretFile put|send|field", gap: 8 },
     { words: "put secretFile|taken|ofPrompt field|otherwise", gap: 6 },
     { words: "requires|mustHold|must secretFile|taken|ofPrompt field", gap: 7 },
     { words: "mustHold taken|ofPrompt", gap: 4 },
@@ -435,11 +454,18 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "put|send all secret", gap: 5, channels: definition }
   ],
   exfiltration: [
-    { words: "send|put|read secretFile|secret|taken|ofPrompt destination", gap: 8 },
+    { words: "transmit secretFile", gap: 4 },
+    { words: "send secretFile|taken|ofPrompt destination|publicPlace", gap: 8 },
+    { words: "transmit secret destination|publicPlace", gap: 8 },
+    { words: "read secretFile|taken destination", gap: 8 },
+    { words: "read|put secretFile|taken publicPlace", gap: 8 },
+    { words: "put taken destination", gap: 8 },
+    { words: "encode secret put|send", gap: 8 },
+    { words: "put|read all secret|loot put|send|destination|publicPlace", gap: 8 },
     { words: "send destination taken|ofPrompt", gap: 8 },
     { words: "send|put|read theirs secret", gap: 2 },
     { words: "query inQuery", gap: 2, far: true },
-    { words: "query hole secret|secretFile", gap: 2 },
+    { words: "query hole secret|secretFile|loot", gap: 2 },
     { words: "curl secretFile", gap: 4 }
   ],
   secrecy: [
@@ -477,15 +503,17 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "must blindCopy destination", gap: 4, level: "medium", channels: definition }
   ],
   "error-injection": [
-    { words: "retry secretFile|secret|taken|ofPrompt", gap: 8, far: true },
+    { words: "retry secretFile|taken|ofPrompt", gap: 8 },
+    { words: "retry secret", gap: 8, channels: output },
     { words: "put secretFile|secret|taken nextCall", gap: 6 },
     { words: "must|retry act curl", gap: 4, channels: ["error"] },
     { words: "skip guard retry", gap: 6, channels: ["error"] }
   ],
   "config-tamper": [
-    { words: "change startupFile", gap: 6 },
-    { words: "change agentFile harmful", gap: 10 },
-    { words: "change guard isTrue|act", gap: 6 }
+    { words: "point agentFile destination", gap: 8 },
+    { words: "change startupFile harmful", gap: 10, far: true },
+    { words: "change keyFile", gap: 6 },
+    { words: "change agentFile harmful", gap: 10 }
   ],
   persistence: [
     { words: "remember forever", gap: 6 },
@@ -496,7 +524,8 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "enter asked", gap: 6, channels: ["elicitation"] }
   ],
   authority: [
-    { words: "authority demands", gap: 4, far: true }
+    { words: "authority|iAm demands", gap: 4 },
+    { words: "iAm demands|risky|skip|print", gap: 3, far: true }
   ],
   "conditional-trigger": [
     { words: "trigger curl", gap: 10 },
