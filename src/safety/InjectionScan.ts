@@ -225,7 +225,8 @@ const compile = () => {
     const forms = word === letters ? [word] : [word, letters]
     const starts = Array.from(letters, (_, at) => letters.slice(0, at + 1))
     return [
-      ...forms.flatMap((form) => [...(verbs.get(form) ?? []), ...(nouns.get(singular(form)) ?? [])]),
+      ...forms.flatMap((form) => verbs.get(form) ?? []),
+      ...forms.flatMap((form) => nouns.get(singular(form)) ?? []),
       ...starts.flatMap((start) => prefixes.get(start) ?? [])
     ]
   }
