@@ -106,7 +106,7 @@ export const Scopes = Schema.Array(Schema.String).annotations({ title: "scopes" 
 export const Protocol = Schema.Literal("auto", "session", "stateless")
 export const Affinity = Schema.Literal("identity", "shared")
 export const Blocked = Schema.Literal("denied", "untrusted")
-export const ProfileName = Schema.NonEmptyString
+export const ProfileName = Schema.NonEmptyString.annotations({ title: "the name of a profile" })
 export const Port = Schema.Int.pipe(Schema.between(1, 65_535))
 
 /** One name of a list that Docker takes with commas. */

@@ -186,6 +186,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     },
     inputs: { secret: "secret", choices: "choices" },
     policy: "native",
+    prepare: "dockerGateway",
     inspect: "native",
     imports: true
   },

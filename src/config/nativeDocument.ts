@@ -24,6 +24,7 @@ const path = { type: "string", pattern: "^(?!\\s*(?:\\\\\\\\|\\/\\/))(?=.*\\S)[^
 const variable = { type: "string", pattern: `^(?!(?:${reserved})$)[^=\\u0000]+$` }
 const text = { type: "string" }
 const flag = { type: "boolean" }
+const word = { type: "string", minLength: 1 }
 const listOf = (items: Json): Json => ({ type: "array", items })
 const either = (...anyOf: ReadonlyArray<Json>): Json => ({ anyOf })
 const ref = (name: string): Json => ({ $ref: `#/$defs/${name}` })
@@ -86,7 +87,9 @@ const written: ReadonlyMap<Schema.Schema.Any, Json> = new Map<Schema.Schema.Any,
   [FieldSchema.HttpAddress, addressOf("(?:http|ws)s?")],
   [Login, either(flag, { enum: ["oauth"] }, ref("oauth"))],
   [FieldSchema.Scopes, either(text, listOf(text))],
-  [FieldSchema.SecretText, text]
+  [FieldSchema.SecretText, text],
+  [FieldSchema.ProfileName, word],
+  [FieldSchema.Listed, { type: "array", items: { type: "string", pattern: "^[^\\s,\"]+$" }, minItems: 1 }]
 ])
 
 const jsonOf = ({ description, schema, words = {} }: FieldSchema.Row): Json => {
@@ -139,7 +142,7 @@ const serverOf = (own: Rows, other: Rows, more: Json): Json => ({
 })
 
 const servers = (): Json => {
-  const [stdio, remote]: readonly [Rows, Rows] = [tables.stdio, tables["streamable-http"]]
+  const [stdio, remote, docker]: readonly [Rows, Rows, Rows] = [tables.stdio, tables["streamable-http"], tables.docker]
   const line = older(
     { type: "array", prefixItems: [path], items: oneLine, minItems: 1 },
     "a program, and its arguments in `args`"
@@ -156,6 +159,11 @@ const servers = (): Json => {
       title: "A server behind an address",
       ...object({ ...Parts.remote, ...serverOf(remote, stdio, {}) }, ["url"]),
       allOf: [...Parts.addresses, ...once(remote)]
+    },
+    docker: {
+      title: "The MCP gateway of Docker",
+      ...object({ ...Parts.docker, ...serverOf(docker, remote, {}) }),
+      allOf: [{ anyOf: [{ required: ["type"] }, { required: ["transport"] }] }, ...once(docker)]
     },
     oauth: {
       title: "How to log in",
@@ -184,7 +192,7 @@ export const jsonSchema = (): Json => ({
     mcpServers: described("The servers, by name.", {
       type: "object",
       propertyNames: serverName,
-      additionalProperties: either(ref("stdio"), ref("remote"))
+      additionalProperties: either(ref("stdio"), ref("remote"), ref("docker"))
     }),
     ...Parts.beside
   },

@@ -53,6 +53,16 @@ export const program = {
   }
 }
 
+/** How the gateway of Docker is named. */
+export const docker = {
+  type: { enum: ["docker"], description: "The servers that Docker runs in containers, as one." },
+  transport: {
+    enum: ["docker"],
+    description: "The same as `type`, which is better written.",
+    deprecated: true
+  }
+}
+
 /** How a server behind an address is spoken to. */
 export const remote = {
   type: {

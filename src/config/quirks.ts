@@ -1,10 +1,12 @@
 /** What only one host has: functions that a row of hosts.ts names. */
+import * as Schema from "effect/Schema"
 import { split } from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
 import { isList, isTable, isText, scalar, type Table, table, type Value, without, withoutNulls } from "./document.ts"
 import * as Variables from "./environmentVariables.ts"
+import * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
 import type { Reading } from "./readValues.ts"
 
@@ -119,6 +121,30 @@ export const prepare = {
       return value === undefined ? [] : [[key, value] as const]
     })
     return new Map([...entry, ["command", command.get("path") ?? null], ...parts])
+  },
+
+  /** Native: an entry of the type `docker` is the command line of Docker's gateway. */
+  dockerGateway: (entry, to) => {
+    const key = entry.has("type") ? "type" : "transport"
+    if (entry.get(key) !== "docker") return entry
+    const rest = new Map(entry)
+    const take = (key: string): Value | undefined => {
+      const value = rest.get(key)
+      rest.delete(key)
+      return value
+    }
+    const option = <A>(key: string, is: (value: unknown) => value is A, written: (value: A) => string) => {
+      const value = take(key)
+      return value === undefined ? [] : [`--${key}`, is(value) ? written(value) : to.fail("invalid-value", key)]
+    }
+    const options = [
+      ...option("profile", Schema.is(FieldSchema.ProfileName), (profile) => profile),
+      ...option("servers", Schema.is(FieldSchema.Listed), (servers) => servers.join(","))
+    ]
+    const args = take("args") ?? []
+    for (const key of ["cwd", "envFile", "withoutEnv"]) if (take(key) !== undefined) to.warn("unused-field", key)
+    const line = ["mcp", "gateway", "run", ...options, ...(isList(args) ? args : to.fail("invalid-type", "args"))]
+    return new Map<string, Value>([["command", "docker"], ...rest, [key, "stdio"], ["args", line]])
   },
 
   /** Goose: an empty list of tools means all of them, empty fields are absent, and `sse` is no longer supported. */

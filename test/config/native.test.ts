@@ -11,6 +11,7 @@ import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as Merge from "../../src/config/merge.ts"
 import { jsonSchema } from "../../src/config/nativeDocument.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import { costlyRuns } from "../support/runs.ts"
 
@@ -346,6 +347,8 @@ describe("the native format", () => {
         { mcpServers: { a: { url: "wss://h.example/x" } } },
         { mcpServers: { a: { url: "https://h.example", args: [], env: {} } } },
         { mcpServers: { a: { command: "x", headers: {}, oauth: false } } },
+        { mcpServers: { a: { type: "docker", profile: "work", args: ["--verbose"] } } },
+        { mcpServers: { a: { transport: "docker", servers: ["time", "fetch"], env: { A: "b" }, lazy: false } } },
         { mcpServers: { a: { type: "streamableHttp", url: "${env:URL}" } } },
         { policy: { deny: [{ url: "*" }], managed_only: true, providers: ["native"] }, other: 1 },
         { security: { mcp_server_denylist: ["a"], other: 1 } }
@@ -374,6 +377,13 @@ describe("the native format", () => {
         { mcpServers: { a: { command: "x", protocol: "2025-11-25" } } },
         { mcpServers: { a: { command: "x", commnad: "y" } } },
         { mcpServers: { a: { type: "sse", command: "x" } } },
+        { mcpServers: { a: { type: "docker", profile: "" } } },
+        { mcpServers: { a: { type: "docker", servers: [] } } },
+        { mcpServers: { a: { type: "docker", servers: ["a,b"] } } },
+        { mcpServers: { a: { type: "docker", url: "https://h.example" } } },
+        { mcpServers: { a: { type: "docker", cwd: "/x" } } },
+        { mcpServers: { a: { type: "docker", args: "x" } } },
+        { mcpServers: { a: { profile: "work", command: "docker" } } },
         { mcpServers: { a: { type: "sse", url: "https://h.example", command: [] } } },
         { mcpServers: { a: { url: "https://h.example", env: { A: "b" } } } },
         { mcpServers: { a: { type: "tcp", url: "https://h.example" } } },
@@ -426,6 +436,21 @@ describe("the native format", () => {
       }),
     { fastCheck: { numRuns: costlyRuns(200) } }
   )
+})
+
+describe("an entry of the type docker", () => {
+  it.effect("is the gateway that the constructor describes", () =>
+    Effect.gen(function*() {
+      const entry = { type: "docker", servers: ["time", "fetch"], args: ["--verbose"], env: { A: "${env:B}" } }
+      const { decoded: { items: [item] }, issues } = yield* read(JSON.stringify({ mcpServers: { a: entry } }))
+      assert.deepStrictEqual(issues, [])
+      assert(item?._tag === "Server")
+      const config = Either.getOrThrow(ServerConfig.ofEntry(item.entry, { expansion, provenance }))
+      const given = yield* ServerConfig.docker({ name: "a", servers: ["time", "fetch"], args: ["--verbose"] })
+      const argvOf = (of: ServerConfig.ServerConfig) => ServerPolicy.subject(of).argv
+      assert.deepStrictEqual(argvOf(config), argvOf(given))
+      assert.deepInclude(config, { transport: "docker", lazy: given.lazy, idleTimeout: given.idleTimeout })
+    }))
 })
 
 /** One value of each field, and another one. */
