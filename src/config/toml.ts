@@ -38,14 +38,12 @@ const pieces =
 const unquoted = (piece: string): string => /^["']/.test(piece) && !piece.includes("\\") ? piece.slice(1, -1) : piece
 
 /** The statements of a TOML text, whose lines the parser does not tell. What is not TOML is left to the parser. */
-const survey = (text: string, tree: Tree): ReadonlyArray<Statement> => {
+const survey = (text: string): ReadonlyArray<Statement> => {
   const statements: Array<Statement> = []
   let statement: Statement | undefined
   let isValue = false
   let next = 1
-  // the levels of the current table (the document is one), of the names of a statement, and of the brackets of its value
-  let table = 1
-  let levels = 1
+  /** The brackets of its value that are open. */
   let open = 0
   for (const [piece] of text.matchAll(pieces)) {
     const line = next
@@ -59,21 +57,11 @@ const survey = (text: string, tree: Tree): ReadonlyArray<Statement> => {
     if (piece.length > maxDigits && !/^["']/.test(first)) {
       throw new Fault("syntax", `more than ${maxDigits} characters in a row that are neither quoted nor separated`)
     }
-    if (statement === undefined) {
-      statements.push(statement = { keys: [], line, brackets: 0 })
-      levels = 1
-    }
-    if (isValue) {
-      if (first === "[" || first === "{") open++
-      if (first === "]" || first === "}") open--
-    } else if (first === "[" && statement.keys.length === 0) statement.brackets++
-    else if (first === ".") levels++
+    if (statement === undefined) statements.push(statement = { keys: [], line, brackets: 0 })
+    if (isValue) open += "[{".includes(first) ? 1 : "]}".includes(first) ? -1 : 0
+    else if (first === "[" && statement.keys.length === 0) statement.brackets++
     else if (first === "=" || first === "]") isValue = true
-    else statement.keys.push(unquoted(piece))
-    // the document is a table too, and each table of a list is one level more
-    if (statement.brackets > 0) table = levels + statement.brackets
-    const depth = statement.brackets > 0 ? table : table + levels - 1
-    tree.enter(depth + Math.max(open, 0), { line, column: undefined })
+    else if (first !== ".") statement.keys.push(unquoted(piece))
   }
   return statements
 }
@@ -101,7 +89,7 @@ const placed = (root: Value, statements: ReadonlyArray<Statement>, tree: Tree): 
 }
 
 export const parse: Parse = (text, tree) => {
-  const statements = survey(text, tree)
+  const statements = survey(text)
   const convert = (value: unknown, depth: number): Value => {
     if (typeof value !== "object" || value === null || value instanceof Date) return value as Value
     tree.enter(depth)
@@ -111,14 +99,17 @@ export const parse: Parse = (text, tree) => {
   }
   const parsed = (): object => {
     try {
-      return parseToml(text, { integersAsBigInt: "asNeeded", maxDepth: tree.limits.maxDepth })
+      // the document is a level itself
+      return parseToml(text, { integersAsBigInt: "asNeeded", maxDepth: tree.limits.maxDepth - 1 })
     } catch (error) {
       if (!(error instanceof TomlError)) throw error
       const line = text.split("\n", error.line)[error.line - 1] ?? ""
       // its message quotes the lines around the fault
       const said = /^Invalid TOML document: ([^\n]*)/.exec(error.message)?.[1] ?? ""
+      const position = { line: error.line, column: error.column }
+      if (said.startsWith("document contains excessively nested")) tree.enter(Infinity, position)
       const detail = /".*\\.*"/.test(line.slice(0, maxDigits)) ? backslash : faults.get(said) ?? "no TOML"
-      throw new Fault("syntax", detail, { line: error.line, column: error.column })
+      throw new Fault("syntax", detail, position)
     }
   }
   const root = convert(parsed(), 1)
