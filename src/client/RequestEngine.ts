@@ -155,9 +155,7 @@ export class RequestEngine {
     return Effect.sync(remove)
   })
 
-  now(): number {
-    return this.#options.clock.unsafeCurrentTimeMillis()
-  }
+  readonly now = (): number => this.#options.clock.unsafeCurrentTimeMillis()
 
   inFlight(): number {
     return this.#pending.size

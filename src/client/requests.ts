@@ -62,8 +62,6 @@ export const make = (
   // made at the first pause: most servers never ask for one
   let gate: RetryAfter.Gate | undefined
 
-  const now = () => engine.now()
-
   /** The deadline of a request that begins now, or of its series. */
   const deadlineOf = (
     operation: string,
@@ -73,7 +71,7 @@ export const make = (
     const isCall = operation === "tools/call"
     const idle = idleTimeout ?? (isCall ? requestTimeout : listTimeout)
     const total = totalTimeout ?? (isCall ? toolTimeout : listTimeout)
-    return Deadline.make({ server, operation, idle, total, now })
+    return Deadline.make({ server, operation, idle, total, now: engine.now })
   }
 
   const request: Request = (method, params, options) =>
@@ -108,10 +106,13 @@ export const make = (
         const generation = session?.generation ?? 0
         const failed = (error: McpError.CallError) => again(error, generation)
         if (session?.isExpired === true) {
-          const renewing = probing(renewed(session, deadline), admission)
-          return Effect.matchEffect(renewing, { onFailure: failed, onSuccess: () => attempt(false, failure) })
+          const renewing = renewed(session, deadline)
+          return Effect.matchEffect(admission === undefined ? renewing : probing(renewing, admission), {
+            onFailure: failed,
+            onSuccess: () => attempt(false, failure)
+          })
         }
-        return Effect.catchAll(probing(sent, admission), failed)
+        return Effect.catchAll(admission === undefined ? sent : probing(sent, admission), failed)
       }
 
       const again = (error: McpError.CallError, generation: number): ReturnType<Request> => {
@@ -142,13 +143,13 @@ export const make = (
   /** The outcome of a probe decides about the requests behind it; a new session alone is no answer. */
   const probing = <A>(
     attempt: Effect.Effect<A, McpError.CallError>,
-    admission: RetryAfter.Admission | undefined
+    { pause }: RetryAfter.Admission
   ): Effect.Effect<A, McpError.CallError> =>
-    admission === undefined ? attempt : Effect.onExit(attempt, (exit) => {
+    Effect.onExit(attempt, (exit) => {
       const isAnswered = exit._tag === "Success"
         ? exit.value !== undefined
         : exit.cause._tag === "Fail" && exit.cause.error.outcome === "executed"
-      return Effect.sync(() => gate?.probed(admission.pause, isAnswered))
+      return Effect.sync(() => gate?.probed(pause, isAnswered))
     })
 
   /** Waits for a new session within the limits of the request. */

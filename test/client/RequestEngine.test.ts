@@ -45,8 +45,7 @@ const opened = (maxServerRequests = 100) =>
     ) =>
       Effect.gen(function*() {
         let id: JsonRpc.Id = -1
-        const now = () => engine.now()
-        const deadline = DeadlineSupport.make({ server: "peer", operation: method, idle, total, now })
+        const deadline = DeadlineSupport.make({ server: "peer", operation: method, idle, total, now: engine.now })
         const onId = (given: JsonRpc.Id) => (id = given)
         const fiber = yield* Effect.fork(
           engine.request(method, {}, { deadline, progress: true, cancellable: true, ...over, onId })

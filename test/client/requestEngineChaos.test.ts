@@ -67,8 +67,7 @@ const lifetime = (seed: number) =>
       const fibers: Array<Fiber.RuntimeFiber<void>> = []
       for (let token = 1; token <= 24; token++) {
         const [idle, total] = [20 + upTo(80), 60 + upTo(200)]
-        const now = () => engine.now()
-        const deadline = DeadlineSupport.make({ server: "peer", operation: "work", idle, total, now })
+        const deadline = DeadlineSupport.make({ server: "peer", operation: "work", idle, total, now: engine.now })
         const options = { deadline, progress: true, cancellable: true }
         const fiber = yield* engine.request("work", { token }, options).pipe(
           Effect.either,
