@@ -3,11 +3,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type MiniSearch from "minisearch"
-import { text } from "../json/describe.ts"
-import { isObject, type Json, type JsonObject } from "../json/Json.ts"
-import { entriesOf } from "../json/schema.ts"
+import { properties, text } from "../json/describe.ts"
+import type { JsonObject } from "../json/Json.ts"
 import { inTurns } from "./inTurns.ts"
-import { stem, termsIn, wantedBy, words } from "./searchWords.ts"
+import { nameTermsIn, stem, termsIn, wantedBy, words } from "./searchWords.ts"
 import type * as ToolIndex from "./ToolIndex.ts"
 
 export interface Options {
@@ -49,16 +48,15 @@ export class ToolSearch extends Context.Tag("effect-mcp-runtime/tools/ToolSearch
 
 /** What is read of a tool at most, because all of it is untrusted: the rest is not indexed. */
 const nameLength = 128
-const summaryLength = 400
-const descriptionLength = 1_200
-const mostParameters = 80
+const descriptionLength = 1_000
+const descriptionTerms = 50
+const mostParameters = 40
 const parameterLength = 200
-const parameterDepth = 4
-const mostTerms = 40
+const parameterTerms = 40
 
 const queryLength = 400
 const mostQueryWords = 20
-/** How many unknown words of a query are completed or corrected. */
+/** How many terms of unknown words in a query are completed or corrected. */
 const mostUnknown = 6
 const mostHits = 100
 
@@ -66,49 +64,38 @@ const mostHits = 100
 interface Document {
   readonly id: string
   readonly name: string
-  readonly server: string
   readonly title: string
-  readonly summary: string
-  readonly rest: string
+  readonly description: string
+  readonly parameters: string
+  readonly server: string
 }
 
-/** Where a term counts for how much. The summary is the beginning of the description. */
-const boost = { name: 2.5, title: 2, summary: 1.5, server: 1, rest: 1 }
+const boost = { name: 2.5, title: 2, description: 1.5, parameters: 1, server: 1 }
 
 const correctedWeight = 0.4
 const completedWeight = 0.4
 const namedServerBoost = 5
 
-/** The names of parameters and their descriptions, also of those in objects and lists. */
-const parametersOf = (schema: JsonObject): ReadonlyArray<string> => {
-  const found: Array<string> = []
-  const visit = (node: Json | undefined, depth: number): void => {
-    if (!isObject(node) || depth === parameterDepth) return
-    for (const [name, schema] of entriesOf(node["properties"] as Json)) {
-      if (found.length >= mostParameters) return
-      found.push(name.slice(0, nameLength), (text(schema, "description") ?? "").slice(0, parameterLength))
-      visit(schema, depth + 1)
-    }
-    visit(node["items"] as Json, depth + 1)
-  }
-  visit(schema, 0)
-  return found
-}
+/** The names of parameters, and their descriptions. */
+const parametersOf = (schema: JsonObject): string =>
+  properties(schema).slice(0, mostParameters)
+    .map(({ name, schema }) =>
+      `${name.slice(0, nameLength)} ${text(schema, "description")?.slice(0, parameterLength) ?? ""}`
+    )
+    .join("\n")
 
 const idOf = ({ server, tool }: ToolIndex.Entry): string => JSON.stringify([server, tool.name])
 
 const documentOf = (entry: ToolIndex.Entry): Document => {
   const { server, tool } = entry
-  const description = (tool.description ?? "").slice(0, descriptionLength)
-  const namesIn = (text: string) => termsIn(text.slice(0, nameLength), false, mostTerms)
-  const proseIn = (text: string) => termsIn(text, true, mostTerms)
+  const { description = "", inputSchema, name, title = tool.annotations.title ?? "" } = tool
   return {
     id: idOf(entry),
-    name: namesIn(tool.name),
-    server: namesIn(server),
-    title: namesIn(tool.title ?? tool.annotations.title ?? ""),
-    summary: proseIn(description.slice(0, summaryLength)),
-    rest: proseIn([description.slice(summaryLength), ...parametersOf(tool.inputSchema)].join("\n").slice(0, 800))
+    name: nameTermsIn(name.slice(0, nameLength)),
+    title: termsIn(title.slice(0, nameLength)),
+    description: termsIn(description.slice(0, descriptionLength), descriptionTerms),
+    parameters: termsIn(parametersOf(inputSchema), parameterTerms),
+    server: nameTermsIn(server.slice(0, nameLength))
   }
 }
 

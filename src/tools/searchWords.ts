@@ -9,29 +9,27 @@ const accents = /[\u0300-\u036f]/g
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 const parts = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+/g
 
-const plain = (text: string): string => text.normalize("NFKD").replace(accents, "")
-
 const isFiller: ReadonlySet<string> = new Set(fillers.split(/\s+/))
 
 const synonymWeight = 0.4
 
 /** The words of a run: a name in camel case is its parts too, and a script without spaces is read in pairs. */
-const wordsOfRun = (run: string, isProse: boolean): ReadonlyArray<string> => {
-  const whole = run.toLowerCase()
+const wordsOfRun = (run: string): ReadonlyArray<string> => {
+  const whole = run.slice(0, longestRun).toLowerCase()
   if (isFiller.has(whole)) return []
-  if (unspaced.test(run)) {
+  if (unspaced.test(whole)) {
     const points = Array.from(whole.normalize("NFC"))
     return points.length < 3 ? [points.join("")] : points.slice(1).map((point, at) => points[at]! + point)
   }
-  const found = run.match(parts) ?? []
-  // in prose a name with capitals is a brand: `GitHub`, `PostgreSQL`
-  if (found.length < 2 || (isProse && /^[A-Z]/.test(run))) return [whole]
+  const found = run.slice(0, longestRun).match(parts) ?? []
+  if (found.length < 2) return [whole]
   return [whole, ...found.filter((part) => part.length > 1 && !/^\d/.test(part)).map((part) => part.toLowerCase())]
 }
 
+const runsOf = (text: string): ReadonlyArray<string> => text.normalize("NFKD").replace(accents, "").match(runs) ?? []
+
 /** The words of a text that say something. */
-export const words = (text: string): ReadonlyArray<string> =>
-  (plain(text).match(runs) ?? []).flatMap((run) => wordsOfRun(run.slice(0, longestRun), true))
+export const words = (text: string): ReadonlyArray<string> => runsOf(text).flatMap(wordsOfRun)
 
 /** Endings of English words: how much of them is cut off, and how much must be left. */
 const endings: ReadonlyArray<readonly [ending: string, cut: number, least: number]> = [
@@ -87,33 +85,32 @@ const termsOf = (word: string): ReadonlyArray<string> => {
 }
 
 /** The terms of runs that were met lately, because tools repeat their words. */
-const lately = { names: new Map<string, ReadonlyArray<string>>(), prose: new Map<string, ReadonlyArray<string>>() }
-const mostLately = 10_000
+const lately = new Map<string, ReadonlyArray<string>>()
+const mostLately = 20_000
 
-const termsOfRun = (run: string, isProse: boolean): ReadonlyArray<string> => {
-  const remembered = isProse ? lately.prose : lately.names
-  const known = remembered.get(run)
+const termsOfRun = (run: string): ReadonlyArray<string> => {
+  const known = lately.get(run)
   if (known !== undefined) return known
-  if (remembered.size === mostLately) remembered.clear()
-  const terms = wordsOfRun(run.slice(0, longestRun), isProse).flatMap(termsOf)
-  remembered.set(run, terms)
+  if (lately.size === mostLately) lately.clear()
+  const terms = wordsOfRun(run).flatMap(termsOf)
+  lately.set(run, terms)
   return terms
 }
 
-/**
- * The terms of a text in the order in which they occur, each once and about `most` of them, with blanks between them.
- * Those of a name are also its neighbouring words run together: `readfile` for `read_file`.
- */
-export const termsIn = (text: string, isProse: boolean, most: number): string => {
+/** The terms of a text in the order in which they occur, each once and about `most` of them, with blanks between them. */
+export const termsIn = (text: string, most = Infinity): string => {
   const found = new Set<string>()
-  let before = ""
-  for (const run of plain(text).match(runs) ?? []) {
+  for (const run of runsOf(text)) {
     if (found.size >= most) break
-    for (const term of termsOfRun(run, isProse)) found.add(term)
-    if (!isProse && before !== "") found.add(stem((before + run).slice(0, longestRun).toLowerCase()))
-    before = run
+    for (const term of termsOfRun(run)) found.add(term)
   }
   return Array.from(found).join(" ")
+}
+
+/** The terms of a name, and those of its neighbouring words run together: `readfile` for `read_file`. */
+export const nameTermsIn = (name: string): string => {
+  const all = runsOf(name)
+  return termsIn([name, ...all.slice(1).map((run, at) => all[at]! + run)].join(" "))
 }
 
 /** A term that a query looks for. */
