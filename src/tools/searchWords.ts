@@ -1,5 +1,5 @@
 /** Texts as the terms by which a query finds a tool: lower case, without accents, stemmed. */
-import { abbreviations, fillers, synonyms } from "./searchSynonyms.ts"
+import data from "./searchWords.json" with { type: "json" }
 
 /** The rest of a longer run of letters is not read: it is data and not a word. */
 const longestRun = 40
@@ -9,21 +9,23 @@ const accents = /[\u0300-\u036f]/g
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 const parts = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+/g
 
-const isFiller: ReadonlySet<string> = new Set(fillers.split(/\s+/))
+/** Words of every question. */
+const fillers: ReadonlySet<string> = new Set(data.fillers.flatMap((row) => row.split(" ")))
 
 const synonymWeight = 0.4
 
 /** The words of a run: a name in camel case is its parts too, and a script without spaces is read in pairs. */
 const wordsOfRun = (run: string): ReadonlyArray<string> => {
   const whole = run.slice(0, longestRun).toLowerCase()
-  if (isFiller.has(whole)) return []
+  if (fillers.has(whole)) return []
+  if (/^[a-z]+$/.test(run)) return [whole]
   if (unspaced.test(whole)) {
     const points = Array.from(whole.normalize("NFC"))
     return points.length < 3 ? [points.join("")] : points.slice(1).map((point, at) => points[at]! + point)
   }
   const found = run.slice(0, longestRun).match(parts) ?? []
   if (found.length < 2) return [whole]
-  return [whole, ...found.filter((part) => part.length > 1 && !/^\d/.test(part)).map((part) => part.toLowerCase())]
+  return [whole, ...found.map((part) => part.toLowerCase()).filter((part) => /^\D./.test(part) && !fillers.has(part))]
 }
 
 const runsOf = (text: string): ReadonlyArray<string> => text.normalize("NFKD").replace(accents, "").match(runs) ?? []
@@ -55,8 +57,9 @@ export const stem = (word: string): string => {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
   let base = singular(word)
   for (const [ending, cut, least] of endings) {
+    if (!base.endsWith(ending) || base.length < cut + least || base.endsWith("eed")) continue
     const rest = base.slice(0, -cut)
-    if (!base.endsWith(ending) || rest.length < least || base.endsWith("eed") || !/[aeiouy]/.test(rest)) continue
+    if (!/[aeiouy]/.test(rest)) continue
     // `running` is of `run`, and `telling` of `tell`
     base = /([^aeioulsz])\1$/.test(rest) ? rest.slice(0, -1) : rest
     break
@@ -64,18 +67,14 @@ export const stem = (word: string): string => {
   return base.length > 3 && base.endsWith("e") ? base.slice(0, -1) : base
 }
 
-const rowsOf = (rows: string): ReadonlyArray<ReadonlyArray<string>> =>
-  rows.split(";").map((row) => row.trim().split(/\s+/).map(stem))
+const stemsOf = (row: string): ReadonlyArray<string> => row.split(" ").map(stem)
 
-const standsFor = new Map(rowsOf(abbreviations).map(([term, ...terms]) => [term!, terms]))
+const standsFor = new Map(Object.entries(data.abbreviations).map(([word, row]) => [stem(word), stemsOf(row)]))
 
-const meanings: ReadonlyMap<string, ReadonlySet<string>> = (() => {
-  const found = new Map<string, Set<string>>()
-  for (const row of rowsOf(synonyms)) {
-    for (const term of row) found.set(term, new Set([...found.get(term) ?? [], ...row]))
-  }
-  return found
-})()
+const meanings = new Map<string, Set<string>>()
+for (const row of data.synonyms.map(stemsOf)) {
+  for (const term of row) meanings.set(term, new Set([...meanings.get(term) ?? [], ...row]))
+}
 
 /** The terms of a word: its stem, what it stands for, and what it denies (`track` for `untracked`). */
 const termsOf = (word: string): ReadonlyArray<string> => {
@@ -86,7 +85,7 @@ const termsOf = (word: string): ReadonlyArray<string> => {
 
 /** The terms of runs that were met lately, because tools repeat their words. */
 const lately = new Map<string, ReadonlyArray<string>>()
-const mostLately = 20_000
+const mostLately = 8_192
 
 const termsOfRun = (run: string): ReadonlyArray<string> => {
   const known = lately.get(run)
@@ -110,7 +109,8 @@ export const termsIn = (text: string, most = Infinity): string => {
 /** The terms of a name, and those of its neighbouring words run together: `readfile` for `read_file`. */
 export const nameTermsIn = (name: string): string => {
   const all = runsOf(name)
-  return termsIn([name, ...all.slice(1).map((run, at) => all[at]! + run)].join(" "))
+  const joined = all.slice(1).map((run, at) => stem(`${all[at]}${run}`.toLowerCase()))
+  return Array.from(new Set([...all.flatMap(termsOfRun), ...joined])).join(" ")
 }
 
 /** A term that a query looks for. */

@@ -68,7 +68,7 @@ describe("every module of src", () => {
       [/^@modelcontextprotocol\/server/, /^$/],
       [/^@effect\/platform-node/, /^(cli|node|demo)\//],
       [/^@effect\/cli/, /^cli\/internal\/(completions|wizard)\.ts$/],
-      [/^minisearch$/, /^tools\/ToolSearch\.ts$/],
+      [/^minisearch$/, /^tools\/searchIndex\.ts$/],
       [/^ws$/, /^transport\/WebSocketTransport\.ts$/],
       [/^(ajv|re2js)/, /^json\/linearPattern\.ts$/],
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
