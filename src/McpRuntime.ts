@@ -196,11 +196,12 @@ export const makeService = (
 
     const permitted = Permitted.make({ limits, permissions, definition, admit: catalog.admit, learn: catalog.learn })
     const retry = yield* RetryPolicy.RetryPolicy
-    const calls = CallTool.make({ clock, servers, retry, publish, definition, refresh, permitted })
+    const logins = yield* McpServers.logins(servers)
+    const calls = CallTool.make({ clock, servers, use: logins.use, retry, publish, definition, refresh, permitted })
     const tools = yield* RuntimeTool.make(servers, catalog, calls)
-    const group = yield* McpServers.make(servers, catalog, calls)
-    const ask = Requests.asking(servers, clock)
-    const send = Requests.make(servers, ask, permitted)
+    const group = yield* McpServers.make(servers, catalog, calls, logins)
+    const ask = Requests.asking(servers, servers.use, clock)
+    const send = Requests.make(servers, Requests.asking(servers, logins.use, clock), permitted)
     const gather = Lists.gathering(servers, ask)
     const follow = Lists.follow(catalog, publish)
     const sandbox = McpServers.sandboxState(servers)

@@ -75,6 +75,11 @@ export class Credentials extends Context.Tag("effect-mcp-runtime/auth/Credential
   readonly resolve: RemoteHeaders.RemoteHeaders["Type"]["resolve"]
   /** Has a person log in, or the program obtain a token, although there is one. */
   readonly authorize: (config: RemoteHeaders.RemoteServer) => Authorized<void>
+  /**
+   * Has a person log in for a call whose connect was refused; `false` if the server has no such login. Absent where calls ask
+   * nobody.
+   */
+  readonly onCall?: ((config: RemoteHeaders.RemoteServer) => Authorized<boolean>) | undefined
   /** Deletes the login, then has the authorization server revoke its tokens, within 10 seconds. */
   readonly logout: (config: RemoteHeaders.RemoteServer) => Authorized<Logout>
   readonly status: (config: RemoteHeaders.RemoteServer) => Authorized<Status>
@@ -183,6 +188,9 @@ export const make = (options?: Partial<Options>) =>
           return { ...source, login }
         }),
       authorize: (config) => Effect.flatMap(loginOf(config), (login) => login?.login ?? noLogin(config, hasOwn)),
+      onCall: login === "calls"
+        ? (config) => Effect.flatMap(loginOf(config), (login) => login?.onCall ?? Effect.succeed(false))
+        : undefined,
       logout: (config) => Effect.flatMap(loginOf(config), (login) => login?.logout ?? Effect.succeed(noTokens)),
       status: (config) =>
         Effect.gen(function*() {

@@ -121,6 +121,8 @@ export const make = (options: Options) => {
   /** What was discovered last, with the settings that it depends on. */
   let found: { readonly by: string; readonly discovered: Discovery.Discovered } | undefined
   let proof: StoredLogin.Proof | undefined
+  /** The access token of the last refusal (401), or none. */
+  let refusedToken: string | undefined
   /** The last challenge of the server, until there are tokens for it. */
   let challenge: { readonly resourceMetadata?: string | undefined; readonly scope?: string | undefined } = {}
 
@@ -326,6 +328,7 @@ export const make = (options: Options) => {
         scope: heard.scope ?? challenge.scope
       }
       const token = tokenIn(sent)
+      if (status === 401) refusedToken = token
       if (token !== undefined) {
         // a server that refuses a token may have changed its authorization server
         found = undefined
@@ -384,6 +387,15 @@ export const make = (options: Options) => {
     login: Effect.suspend((): Authorized<void> => {
       const { grant } = settings
       return grant._tag === "AuthorizationCode" ? askPerson : Effect.asVoid(stored.locked(byProgram(grant)))
+    }),
+    /** Asks a person for a call whose connect was refused, unless there are other tokens since; `false` if none may be asked. */
+    onCall: Effect.suspend((): Authorized<boolean> => {
+      if (settings.grant._tag !== "AuthorizationCode") return Effect.succeed(false)
+      return Effect.flatMap(stored.load, () => {
+        const access = stored.get()?.tokens?.access
+        const isOther = access !== undefined && Redacted.value(access) !== refusedToken
+        return Effect.as(isOther ? Effect.void : askPerson, true)
+      })
     }),
     logout,
     stored: stored.stored,

@@ -4,7 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
+import { isCredential } from "../text/credentialName.ts"
 import * as HeaderField from "../text/headerField.ts"
+import { quote } from "../text/UntrustedText.ts"
+import { isClear } from "./clearText.ts"
 import { Secrets } from "./fieldSchema.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
 import * as Program from "./program.ts"
@@ -70,5 +73,13 @@ export const fromConfig = Effect.fnUntraced(function*(config: RemoteServer) {
   yield* add("headers", Effect.succeed(config.headers ?? new Map()))
   if (bearerTokenEnvVar !== undefined) yield* add("bearerTokenEnvVar", bearer(bearerTokenEnvVar))
   if (headersCommand !== undefined) yield* add("headersCommand", printed(headersCommand))
+  const isExposed = config.allowUnencrypted !== true && isClear(new URL(config.url))
+  const exposed = isExposed ? Array.from(headers.keys()).find((name) => isCredential(name)) : undefined
+  if (exposed !== undefined) {
+    const detail = `it is not encrypted, and the header ${
+      quote(exposed)
+    } is sent to it: use https, or set allowUnencrypted`
+    return yield* invalid("url", detail)
+  }
   return headers
 })

@@ -280,6 +280,14 @@ export const remote = {
     overlay: "credential",
     label: "login",
     description: "How to log in if the server asks for it; false: not at all."
+  },
+  allowUnencrypted: {
+    schema: Flag,
+    identity: true,
+    restrictedTo: "environment",
+    overlay: "target",
+    description:
+      "Whether credentials may be sent to an address of another machine without encryption, where others can read them."
   }
 } as const satisfies Rows
 

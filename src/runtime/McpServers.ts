@@ -15,6 +15,8 @@ import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
+import * as Deadline from "../resilience/Deadline.ts"
+import type { Restore } from "../resilience/onExitSync.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as Permissions from "../safety/Permissions.ts"
@@ -97,13 +99,88 @@ export const approvals = (
 const isRemote = (config: ServerConfig.ServerConfig): config is RemoteHeaders.RemoteServer =>
   config.transport !== "stdio" && config.transport !== "docker"
 
-export const make = (servers: Servers.Servers, catalog: ToolCatalog.ToolCatalog["Type"], calls: CallTool.Calls) =>
+/** The logins of servers, by their names. */
+export const logins = (servers: Servers.Servers) =>
   Effect.gen(function*() {
     const credentials = yield* Credentials.Credentials
-    const events = yield* McpEvent.McpEvents
     const limits = yield* Limits.CurrentLimits
-    const permissions = yield* Permissions.Permissions
     const { resolve } = yield* Resolution.Resolution
+
+    /** The resolved configuration of a server that a login is for. A blocked server is neither resolved nor contacted. */
+    const remote = Effect.fnUntraced(function*(server: string) {
+      const { config } = yield* servers.find(server)
+      const { blocked } = config
+      if (blocked !== undefined) {
+        const detail = blocked === "denied" ? "a policy denies it" : "it is not approved; approve it first"
+        return yield* new McpError.ServerUnavailable({ server, why: blocked, detail })
+      }
+      const limit = ServerConfig.limits(config, limits).startupTimeout
+      const resolved = !isRemote(config) ? config : (yield* Effect.timeoutFail(resolve(config), {
+        duration: limit,
+        onTimeout: () => new McpError.ConnectTimeout({ server, limit, phase: "spawn", stderrTail: undefined })
+      })).config
+      if (isRemote(resolved)) return resolved
+      const detail = "it is a program of this machine, which asks for what it needs by itself"
+      return yield* new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail })
+    })
+
+    /** A shared server has one login for all users. */
+    const withLogin =
+      <A>(f: (config: RemoteHeaders.RemoteServer) => Effect.Effect<A, McpError.ConnectError>): OnLogin<A> =>
+      (server, options) =>
+        Effect.flatMap(remote(server), (config) => {
+          const identity = config.affinity === "shared" ? undefined : options?.identity
+          return Effect.provideService(f(config), Connector.Identity, identity)
+        })
+
+    const onCall = credentials.onCall && withLogin(credentials.onCall)
+
+    /**
+     * Uses a connection for a caller that waits. Where a server refuses to connect without a login, a person is asked once, if
+     * calls may ask; the deadline stands still meanwhile.
+     */
+    const use: Server.Use = onCall === undefined ? servers.use : (name, f, options) => {
+      const { deadline, identity } = options ?? {}
+      const restore: Restore = deadline?.restore ?? ((self) => self)
+      let hasBegun = false
+      const begin = (live: Server.Live) => {
+        hasBegun = true
+        return f(live)
+      }
+      const ask = Effect.acquireUseRelease(
+        Effect.sync(() => deadline?.pause(true)),
+        () => restore(onCall(name, { identity })),
+        () => Effect.sync(() => deadline?.pause(false))
+      )
+      const connect = restore(servers.switches.connect(name, { identity }))
+      const connected = deadline === undefined ? connect : Deadline.boundWait(deadline, () => ({}), () => connect)
+      return Effect.catchAll(servers.use(name, begin, options), (error) => {
+        const isRefused = error instanceof McpError.AuthorizationFailed && error.reason === "unauthorized"
+        if (hasBegun || !isRefused) return Effect.fail(error)
+        return Effect.flatMap(ask, (isAsked) =>
+          isAsked ? Effect.zipRight(connected, servers.use(name, f, options)) : Effect.fail(error))
+      })
+    }
+
+    return {
+      use,
+      authorize: withLogin(credentials.authorize),
+      logout: withLogin(credentials.logout),
+      status: withLogin(credentials.status)
+    }
+  })
+
+export type Logins = Effect.Effect.Success<ReturnType<typeof logins>>
+
+export const make = (
+  servers: Servers.Servers,
+  catalog: ToolCatalog.ToolCatalog["Type"],
+  calls: CallTool.Calls,
+  logins: Logins
+) =>
+  Effect.gen(function*() {
+    const events = yield* McpEvent.McpEvents
+    const permissions = yield* Permissions.Permissions
 
     const infoOf = (server: Server.Server): Effect.Effect<ServerInfo> => {
       const { config, link, live, status } = server
@@ -160,35 +237,6 @@ export const make = (servers: Servers.Servers, catalog: ToolCatalog.ToolCatalog[
       return { name, autoApprove: autoApprove?.filter((tool) => present.autoApprove?.includes(tool) === true) }
     }
 
-    /** The resolved configuration of a server that a login is for. A blocked server is neither resolved nor contacted. */
-    const remote = Effect.fnUntraced(function*(server: string) {
-      const { config } = yield* servers.find(server)
-      const { blocked } = config
-      if (blocked !== undefined) {
-        const detail = blocked === "denied" ? "a policy denies it" : "it is not approved; approve it first"
-        return yield* new McpError.ServerUnavailable({ server, why: blocked, detail })
-      }
-      const limit = ServerConfig.limits(config, limits).startupTimeout
-      const resolved = !isRemote(config) ? config : (yield* Effect.timeoutFail(resolve(config), {
-        duration: limit,
-        onTimeout: () => new McpError.ConnectTimeout({ server, limit, phase: "spawn", stderrTail: undefined })
-      })).config
-      if (isRemote(resolved)) return resolved
-      const detail = "it is a program of this machine, which asks for what it needs by itself"
-      return yield* new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail })
-    })
-
-    /** A shared server has one login for all users. */
-    const withLogin =
-      <A>(f: (config: RemoteHeaders.RemoteServer) => Effect.Effect<A, McpError.ConnectError>): OnLogin<A> =>
-      (server, options) =>
-        Effect.flatMap(remote(server), (config) => {
-          const identity = config.affinity === "shared" ? undefined : options?.identity
-          return Effect.provideService(f(config), Connector.Identity, identity)
-        })
-    const login = withLogin(credentials.authorize)
-    const logout = withLogin(credentials.logout)
-
     const group: McpServers = {
       list,
       get: (server) => Effect.flatMap(servers.find(server), infoOf),
@@ -202,9 +250,9 @@ export const make = (servers: Servers.Servers, catalog: ToolCatalog.ToolCatalog[
         ),
       isolate: (server) => withBreaker(server, ({ isolate }) => isolate),
       resetBreaker: (server) => withBreaker(server, ({ reset }) => reset),
-      login: (...of) => Effect.zipRight(login(...of), servers.switches.reconnect(...of)),
-      logout: (...of) => Effect.zipLeft(logout(...of), Effect.ignore(servers.switches.reconnect(...of))),
-      loginStatus: withLogin(credentials.status)
+      login: (...of) => Effect.zipRight(logins.authorize(...of), servers.switches.reconnect(...of)),
+      logout: (...of) => Effect.zipLeft(logins.logout(...of), Effect.ignore(servers.switches.reconnect(...of))),
+      loginStatus: logins.status
     }
     return group
   })

@@ -26,6 +26,8 @@ import type * as Servers from "./Servers.ts"
 export interface Options {
   readonly clock: Clock.Clock
   readonly servers: Servers.Servers
+  /** May have a person log in, where calls ask. */
+  readonly use: Server.Use
   readonly retry: RetryPolicy.Options
   readonly publish: (event: McpEvent.McpEvent) => void
   /** The definition of a tool, if its server has listed it since the runtime began. */
@@ -67,7 +69,7 @@ const { CallBegan, CallEnded } = McpEvent.McpEvent
 
 const shortestLook = Duration.millis(25)
 
-export const make = ({ clock, definition, permitted, publish, refresh, retry, servers }: Options): Calls => {
+export const make = ({ clock, definition, permitted, publish, refresh, retry, servers, use }: Options): Calls => {
   const now = () => clock.unsafeCurrentTimeMillis()
   const running = new Set<Call>()
   let ids = 0
@@ -164,7 +166,7 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
       const own = { deadline, meta, onProgress, onTask, outputMismatch, passInput } satisfies Required<
         Omit<McpClient.CallOptions, "idleTimeout" | "totalTimeout">
       >
-      return servers.use(name, (live) => {
+      return use(name, (live) => {
         call.isConnected = true
         call.client = live.session
         const send = () => live.session.callTool(tool, call.args, own)

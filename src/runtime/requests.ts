@@ -42,18 +42,19 @@ export type Ask = <A, E, R>(
   identity?: string
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
-export const asking = (servers: Servers.Servers, clock: Clock.Clock): Ask => (name, operation, f, identity) =>
-  Effect.flatMap(servers.find(name, identity), (server) =>
-    Effect.uninterruptibleMask((restore) => {
-      const total = server.limits.listTimeout
-      const now = () => clock.unsafeCurrentTimeMillis()
-      const begun = Deadline.make({ server: name, operation, idle: total, total, now, restore })
-      return Effect.flatMap(begun, (deadline) =>
-        servers.use(name, f, { deadline, identity: server.identity }).pipe(
-          server.bulkhead.withPermit(deadline),
-          server.breaker.protect
-        ))
-    }))
+export const asking =
+  (servers: Servers.Servers, use: Server.Use, clock: Clock.Clock): Ask => (name, operation, f, identity) =>
+    Effect.flatMap(servers.find(name, identity), (server) =>
+      Effect.uninterruptibleMask((restore) => {
+        const total = server.limits.listTimeout
+        const now = () => clock.unsafeCurrentTimeMillis()
+        const begun = Deadline.make({ server: name, operation, idle: total, total, now, restore })
+        return Effect.flatMap(begun, (deadline) =>
+          use(name, f, { deadline, identity: server.identity }).pipe(
+            server.bulkhead.withPermit(deadline),
+            server.breaker.protect
+          ))
+      }))
 
 /** Reads and prompts. The span of each includes the wait for a person, a permit and a connection. */
 export const make =

@@ -309,6 +309,45 @@ describe("a call that waits for a person", () => {
       assert.strictEqual(person.pages.length, 1)
     }))
 
+  test("logs in where the server refuses to connect, once for all calls, and the deadlines stand still", {
+    ...calls,
+    config: { requestTimeout: "2 seconds", toolTimeout: "2 seconds" }
+  }, (run) =>
+    Effect.gen(function*() {
+      const { person, runtime, server: there } = run
+      person.meanwhile = Effect.sleep("2500 millis")
+      const answers = yield* Effect.all([call(run), call(run), call(run)], { concurrency: 3 })
+      assert.deepStrictEqual(answers, ["done", "done", "done"])
+      assert.strictEqual(person.pages.length, 1)
+      person.meanwhile = Effect.void
+      there.revoke()
+      yield* Effect.ignore(runtime.servers.reconnect(server))
+      assert.strictEqual(yield* call(run), "done")
+      assert.strictEqual(person.pages.length, 2)
+    }))
+
+  test("fails where the server refuses to connect and the person refuses the login", {
+    ...calls,
+    script: (script) => {
+      script.back = (parameters) => parameters.set("error", "access_denied")
+    }
+  }, (run) =>
+    Effect.gen(function*() {
+      const { person } = run
+      assert.deepStrictEqual(reasonOf(yield* Effect.flip(call(run))), ["AuthorizationFailed", "refused"])
+      assert.strictEqual(person.pages.length, 1)
+    }))
+
+  test(
+    "does not ask where the server refuses to connect and only the application may ask",
+    {},
+    (run) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(reasonOf(yield* Effect.flip(call(run))), ["AuthorizationFailed", "unauthorized"])
+        assert.strictEqual(run.person.pages.length, 0)
+      })
+  )
+
   test(
     "never shows a page for a connect, a list or what comes by itself",
     { ...calls },

@@ -42,6 +42,34 @@ describe("the headers of a remote server", () => {
       assert.deepStrictEqual(token, { "x-key": "k", authorization: "Bearer t" })
     }))
 
+  it.live("are not sent without encryption to another machine, unless the entry allows it", () =>
+    Effect.gen(function*() {
+      const token = { MY_TOKEN: "canary" }
+      const sources: ReadonlyArray<Partial<ServerConfig.HttpInput>> = [
+        { headers: { Authorization: "Bearer canary" } },
+        { headers: { "X-Api-Key": "canary" } },
+        { headers: { cookie: "canary" } },
+        { bearerTokenEnvVar: "MY_TOKEN" },
+        { headersCommand: prints({ authorization: "canary" }) }
+      ]
+      for (const source of sources) {
+        for (const url of ["http://mcp.example/mcp", "http://10.0.0.1/", "http://localhost.example/"]) {
+          const error = yield* Effect.flip(resolved({ url, ...source }, token))
+          assert.deepInclude(error, { _tag: "ConfigurationError", path: "url" })
+          assert.notInclude(error.message, "canary")
+        }
+        assert.lengthOf(
+          Object.keys(yield* resolved({ url: "http://mcp.example/mcp", allowUnencrypted: true, ...source }, token)),
+          1
+        )
+        for (const url of ["https://mcp.example/mcp", "http://localhost:1/", "http://[::1]/"]) {
+          assert.lengthOf(Object.keys(yield* resolved({ url, ...source }, token)), 1)
+        }
+      }
+      const harmless = { headers: { "x-region": "eu" } }
+      assert.deepStrictEqual(yield* resolved({ url: "http://mcp.example/mcp", ...harmless }), { "x-region": "eu" })
+    }))
+
   it.effect("need the variable that holds the token", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(resolved({ bearerTokenEnvVar: "MY_TOKEN" }))
