@@ -1,4 +1,5 @@
 /** The application's answers to what servers ask of it: roots, elicitation, sampling. Without a Layer: none. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -97,6 +98,19 @@ export const methods = (handlers: Handlers): ReadonlyArray<string> => [
 /** The handlers of a server's connection. They are code of the application, and log where it logs. */
 type Answering = Pick<Handshake.Connection, "server" | "handlers">
 
+/** The sampling requests of one connection that are answered in a minute, because each costs the application a model call. */
+const maxSamplings = 60
+
+const samplings = new WeakMap<Answering, { readonly since: number; readonly count: number }>()
+
+/** Counts a sampling request; `false` if there are too many. */
+const mayRequestSample = (of: Answering, now: number): boolean => {
+  const last = samplings.get(of)
+  const { count, since } = last !== undefined && now - last.since < 60_000 ? last : { count: 0, since: now }
+  samplings.set(of, { since, count: count + 1 })
+  return count < maxSamplings
+}
+
 /** Answers a request of a server. */
 export const answer = (
   of: Answering,
@@ -111,11 +125,15 @@ export const answer = (
   }
   if (method === "elicitation/create") return elicit(of, params)
   if (method === "sampling/createMessage" && sample !== undefined) {
-    return Effect.filterOrFail(
+    const sampled = Effect.filterOrFail(
       RuntimeLog.asApplication(sample({ server, params })),
       Predicate.isNotUndefined,
       () => new Refused({ code: -1, reason: "User rejected sampling request" })
     )
+    return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      mayRequestSample(of, now)
+        ? sampled
+        : new Refused({ code: -32000, reason: `Too many sampling requests: at most ${maxSamplings} in a minute` }))
   }
   return Effect.fail(new Refused({ code: -32601, reason: `Method not supported: ${method}` }))
 }

@@ -76,6 +76,9 @@ const mayAskForInput: ReadonlySet<string> = new Set(["tools/call", "prompts/get"
 /** The pause before a request is repeated for a server that answers with state and no questions. */
 const statePause = Duration.millis(250)
 
+/** The longest state that is sent back to a server. */
+const maxStateLength = 1024 * 1024
+
 /**
  * Input rounds: a result that is a list of questions is answered by the request once more with the answers, under a new
  * id, until the result is complete. The time that a person takes counts against the total limit only.
@@ -88,7 +91,7 @@ const finish = (
   again: (answers: JsonRpc.JsonObject) => ReturnType<Requests.Request>
 ): ReturnType<Requests.Request> =>
   Effect.gen(function*() {
-    const { limits: { maxInputRounds }, server } = connection
+    const { limits: { maxInputRounds, maxServerRequests }, server } = connection
     const ask = (question: unknown): ReturnType<Requests.Request> => {
       const { method, params } = objectOf(question)
       if (typeof method !== "string") return Lists.violation(server, operation, "an input request without a method")
@@ -108,20 +111,28 @@ const finish = (
       }
       const questions = Object.entries(objectOf(result["inputRequests"]))
       const requestState = textOf(result["requestState"])
+      const violated = (what: string) =>
+        Lists.violation(server, operation, what)
       if (questions.length === 0 && requestState === undefined) {
-        return yield* Lists.violation(server, operation, "input_required without input requests or state")
+        return yield* violated("input_required without input requests or state")
+      }
+      const stateLength = requestState?.length ?? 0
+      if (stateLength > maxStateLength) {
+        return yield* violated(`a requestState of ${stateLength} characters`)
+      }
+      if (questions.length > maxServerRequests) {
+        return yield* violated(`${questions.length} input requests at once`)
       }
       if (questions.length === 0) {
         yield* Effect.sleep(statePause)
       }
       const overdue = () =>
         deadline.expired("unknown", { kind: "total" })
-      const answers = yield* Effect.forEach(
-        questions,
-        ([key, question]) =>
-          Effect.map(ask(question), (answer) => [key, answer] as const),
-        { concurrency: "unbounded" }
-      ).pipe(Effect.timeoutFail({ duration: Math.max(0, deadline.left()), onTimeout: overdue }))
+      const answerOf = ([key, question]: readonly [string, unknown]) =>
+        Effect.map(ask(question), (answer) => [key, answer] as const)
+      const answers = yield* Effect.forEach(questions, answerOf, { concurrency: "unbounded" }).pipe(
+        Effect.timeoutFail({ duration: Math.max(0, deadline.left()), onTimeout: overdue })
+      )
       if (deadline.left() <= 0) return yield* overdue()
       deadline.touch()
       result = yield* Effect.mapError(

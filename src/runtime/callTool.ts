@@ -67,6 +67,9 @@ interface Call extends Permitted.Wanted, CallSpan.Operation, RetryPolicy.Attempt
 // made once, because each access makes a new constructor
 const { CallBegan, CallEnded } = McpEvent.McpEvent
 
+/** The `CallProgress` of one call in a second; `onProgress` of the caller gets the others, too. */
+const maxProgressEvents = 100
+
 const shortestLook = Duration.millis(25)
 
 export const make = ({ clock, definition, permitted, publish, refresh, retry, servers, use }: Options): Calls => {
@@ -158,8 +161,17 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
       })
       if (Either.isLeft(begun)) return begun.left
       const deadline = begun.right
+      let since = 0
+      let events = 0
       const onProgress = (progress: McpClient.Progress): void => {
-        publish(McpEvent.McpEvent.CallProgress({ callId, server: name, tool, progress }))
+        if (now() - since >= 1000) {
+          since = now()
+          events = 0
+        }
+        events++
+        if (events <= maxProgressEvents) {
+          publish(McpEvent.McpEvent.CallProgress({ callId, server: name, tool, progress }))
+        }
         options?.onProgress?.(progress)
       }
       const { onTask, outputMismatch, passInput } = options ?? {}

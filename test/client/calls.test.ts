@@ -7,6 +7,7 @@ import * as McpError from "../../src/McpError.ts"
 import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
+import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Configs from "../support/configs.ts"
 import * as OverMemory from "../support/overMemory.ts"
 
@@ -374,6 +375,52 @@ describe("a request of the server", () => {
       const error = yield* Effect.flip(call(connection, "endless"))
       assert.deepInclude(error, { _tag: "ProtocolViolation", reason: "input-rounds" })
       assert.strictEqual(peer.received("tools/call").length, 11)
+    }))
+
+  const demanding = (result: JsonRpc.JsonObject) =>
+    MemoryServer.make({
+      era: "stateless",
+      methods: { "tools/call": () => Effect.succeed({ resultType: "input_required", ...result }) }
+    })
+
+  it.scoped("are refused with more state than 1 MiB, which is not sent back", () =>
+    Effect.gen(function*() {
+      const peer = yield* demanding({ requestState: "s".repeat(1024 * 1024 + 1) })
+      const connection = yield* Effect.provide(connectTo(peer), accepting)
+      const error = yield* Effect.flip(call(connection, "endless"))
+      assert(error._tag === "ProtocolViolation")
+      assert.include(error.message, "requestState")
+      assert.strictEqual(peer.received("tools/call").length, 1)
+    }))
+
+  it.scoped("are refused with more questions at once than maxServerRequests", () =>
+    Effect.gen(function*() {
+      const question = { method: "elicitation/create", params: { message: "more?" } }
+      const inputRequests = Object.fromEntries(Array.from({ length: 65 }, (_, nth) => [`q${nth}`, question]))
+      const peer = yield* demanding({ inputRequests })
+      const connection = yield* Effect.provide(connectTo(peer), accepting)
+      const error = yield* Effect.flip(call(connection, "endless"))
+      assert(error._tag === "ProtocolViolation")
+      assert.include(error.message, "input requests at once")
+    }))
+})
+
+describe("sampling", () => {
+  it.effect("is answered 60 times a minute for each connection", () =>
+    Effect.gen(function*() {
+      const connection = { server: "s", handlers: { sample: () => Effect.succeed({ role: "assistant" }) } }
+      const other = { ...connection }
+      const sample = (of: typeof connection) => Effect.option(InputHandlers.answer(of, "sampling/createMessage", {}))
+      const answered = (of: typeof connection, count: number) =>
+        Effect.map(
+          Effect.forEach(Array.from({ length: count }), () => sample(of)),
+          (all) => all.filter(({ _tag }) => _tag === "Some").length
+        )
+      assert.deepStrictEqual([yield* answered(connection, 100), yield* answered(other, 100)], [60, 60])
+      yield* TestClock.adjust("59 seconds")
+      assert.strictEqual(yield* answered(connection, 1), 0)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* answered(connection, 100), 60)
     }))
 })
 

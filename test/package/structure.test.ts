@@ -232,9 +232,9 @@ const rebuilt: Readonly<Record<string, number>> = {
   McpEvent: 222,
   McpRuntime: 326,
   json: 1_250,
-  // 1,400 and 3,300: the limits of a request came from the client to the deadline
+  // 1,400 and 3,300: the limits of a request came from the client to the deadline; the caps of defect S8 are in the client
   resilience: 1_455,
-  client: 3_245,
+  client: 3_260,
   observability: 550,
   // 2,500 in issue 17; over it are the parts of large logins on Windows, and the checks of links, owners and modes
   node: 2_740,

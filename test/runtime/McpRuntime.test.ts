@@ -409,6 +409,25 @@ describe("a runtime", () => {
         }))
     }))
 
+  it.scoped("publishes at most 100 CallProgress of a call in a second, and gives its caller all", () =>
+    Effect.gen(function*() {
+      const floods: MemoryServer.Tool = {
+        name: "floods",
+        call: (_, { progress }) =>
+          Effect.as(Effect.forEach(Array.from({ length: 500 }), (_, step) => progress(step), { discard: true }), "done")
+      }
+      yield* run({ a: [floods] }, () =>
+        Effect.gen(function*() {
+          const service = yield* runtime
+          yield* service.tools
+          const events = yield* service.subscribe
+          let seen = 0
+          yield* service.callTool("mcp__a__floods", {}, { onProgress: () => void seen++ })
+          const published = Chunk.filter(yield* events.clear, ({ _tag }) => _tag === "CallProgress")
+          assert.deepStrictEqual([seen, published.length], [500, 100])
+        }))
+    }))
+
   it.scoped("reports a running call every 25 ms with a progressInterval of zero", () =>
     run(
       { a: [{ name: "slow", call: () => Effect.as(Effect.sleep("1 second"), "done") }] },
