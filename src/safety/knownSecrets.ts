@@ -1,5 +1,4 @@
 /** Values that are known to be secret, each for as long as it has a holder. */
-import * as UntrustedText from "../text/UntrustedText.ts"
 import { plain, type Span } from "./textViews.ts"
 import * as WordFinder from "./wordFinder.ts"
 
@@ -23,7 +22,7 @@ const base64Within = (bytes: Buffer, before: number): string => {
 
 /** The forms in which a value is looked for, where escapes are taken away, also those that are a part of the value. */
 const formsOf = (secret: string): ReadonlyArray<string> => {
-  const forms = new Set([secret, secret.replaceAll(" ", "+"), UntrustedText.escape(secret), plain(secret)])
+  const forms = new Set([secret, secret.replaceAll(" ", "+"), plain(secret)])
   if (secret.length >= shortestWithin) {
     const bytes = Buffer.from(secret)
     const digits = [bytes.toString("base64"), ...[0, 1, 2].map((before) => base64Within(bytes, before))]
