@@ -101,6 +101,8 @@ interface Token {
   /** Counts words; a character of a script without spaces is a third of one. */
   readonly position: number
   readonly sentence: number
+  /** Counts commas and colons, too. */
+  readonly clause: number
   /** The separator from the token before: nothing, a blank, one of `./:`, the end of a sentence (`!`), else `,`. */
   readonly join: string
   readonly isLineStart: boolean
@@ -110,7 +112,7 @@ interface Token {
 
 const joins: ReadonlyArray<readonly [gap: RegExp, join: string]> = [
   // ends of sentences, of items of lists and of values of JSON, braces, and the parenthesis of a call
-  [/[.!?;]["')\]]*\s|[。！？]|\n\s*[\n*•#-]|"\s*,\s*"|[{}]|^\($/, "!"],
+  [/[.!?;]["')\]]*\s|[。！？]|\n\s*[\n*•#-]|"\s*,\s*"|[{}]|^\(["'`]?$/, "!"],
   [/^[\s_\-'"`*~]+$/, " "],
   [/^\.$/, "."],
   [/^[/\\]+$/, "/"],
@@ -162,6 +164,7 @@ const tokens = function*(text: string): Generator<Token> {
       end: index + match.length,
       position: (last?.position ?? 0) + (match > "\u0e00" ? 1 / 3 : 1),
       sentence: (last?.sentence ?? 0) + (join === "!" ? 1 : 0),
+      clause: (last?.clause ?? 0) + (/[!,:]/.test(join) ? 1 : 0),
       join,
       isLineStart: last === undefined || gap.includes("\n") || (gap === "" && last.isLineStart && isSign(last.word)),
       classes: noClasses
@@ -304,6 +307,7 @@ const find = (text: string, channel: Channel): ReadonlyArray<Found> => {
       if (before === undefined || first.start < before.last.end) return
       if (first.position - before.last.position > (phrase.gap ?? usualGap) + 1) return
       if (first.sentence !== before.last.sentence && phrase.far !== true) return
+      if (first.clause !== before.last.clause && phrase.inClause === true) return
     }
     if (isNarrated && before?.last !== recent[recent.indexOf(first) - 1]) return
     const from = before?.first ?? first

@@ -92,6 +92,9 @@ const words = {
     not, dont, never, do not, must not, should not, shouldnt, mustnt, cannot, cant, wont, will not, no need to,
     need not, do not need to, avoid, without, refrain from, under no circumstances, nor, neither, make no, no longer,
     doesnt, didnt`,
+  dont: `
+    do not, dont, never, must not, should not, shouldnt, mustnt, no need to, need not, do not need to, do not have to,
+    avoid, refrain from, under no circumstances, make no, not to, nor, neither`,
   narrates: `
     to, can, could, may, might, would, will, they, he, she, it, we, i, who, which, that, users, user, people, tools,
     clients, administrators, admins, options, rules, settings, flags, decided, used, how, whether, lets, helps, does,
@@ -223,16 +226,19 @@ const words = {
   wholeTalk: `
     full conversation, whole conversation, entire conversation, complete conversation, full chat, whole chat,
     entire chat`,
-  inQuery: "conversation, last message, history, system prompt, messages, chat, context",
+  inQuery: `
+    conversation*, last message, chat history, message history, chat log, system prompt, context window, user message,
+    all messages`,
   loot: "secrets, token",
   ofPrompt: `
     system prompt, system message, system instructions, hidden prompt, hidden instructions, initial prompt,
     initial instructions, original instructions, developer message, secret instructions, internal instructions,
-    its instructions, own instructions, your instructions, your prompt, your rules, your guidelines, your config*,
+    its instructions, own instructions, your instructions, your prompt, your rules, your guidelines,
     configuration prompt, text above, everything above, words above, above text, rules you were given,
     prompt you were given, instructions you were given, instructions that govern you, guidelines you follow,
     first message in this conversation, prompt système, systemprompt, prompt do sistema, 系统提示, システムプロンプト, 시스템 프롬프트,
-    hidden rules, rules you operate, text you were initialised, orders you were given`,
+    hidden rules, rules you operate, text you were initialised, orders you were given, your configuration prompt,
+    configuration you run with`,
   destination: `
     http://, https://, @, webhook, address below, account below, third party, external address, query string`,
   publicPlace: `
@@ -276,9 +282,7 @@ const words = {
   obtained: `
     was obtained, was given, has been given, was granted, has been granted, obtained earlier, was already given,
     has been recorded, has been obtained, is on file`,
-  approval: `
-    confirmation, permission, approval, consent, authorisation, authorization, confirm, verification, review, dialog,
-    again`,
+  approval: "confirmation, permission, approval, consent, authorisation, authorization, confirm, dialog, again",
   unasked: `
     without asking, without confirmation, without approval, without permission, without prompting, without consent,
     without confirming, without checking`,
@@ -311,7 +315,7 @@ const words = {
   startupFile: `
     .bashrc, .zshrc, .profile, .bash profile, .zprofile, crontab, authorized_keys, .git/hooks, git hook, sudoers,
     .gitconfig, systemd, launchagents, .envrc, shell profile, etc/hosts`,
-  keyFile: "authorized_keys, sudoers, .git/hooks, git hook",
+  keyFile: "authorized_keys, sudoers",
   agentFile: `
     .mcp, mcp.json, mcp config*, mcp settings, claude.md, agents.md, gemini.md, .cursorrules, .cursor, .claude,
     .vscode, .npmrc, settings.json, settings.local.json, tasks.json, claude desktop config, copilot instructions,
@@ -323,8 +327,8 @@ const words = {
     following server`,
   forever: `
     future conversations, future sessions, all future, every session, every conversation, later sessions,
-    later conversations, next session, future chats, long term memory, your memory, forever, for good, later session,
-    across sessions, all conversations`,
+    later conversations, next session, future chats, long term memory, for good, later session, across sessions,
+    all conversations, remember forever`,
   habit: "whenever, always, every time",
   guard: "sandbox, tls verification, certificate check*, firewall, antivirus, safety check*, tls reject unauthorized",
   asked: `
@@ -373,8 +377,9 @@ const words = {
 const heads = {
   systemHead: `
     system, developer, admin, administrator, operator, system message, system prompt, begin system prompt,
-    system notice, system override, admin override, developer message, system policy, system note, root,
-    begin system prompt, administrator broadcast, instruction, instructions`,
+    system notice, system override, admin override, developer message, system policy, system note,
+    begin system prompt, administrator broadcast`,
+  instructionHead: "instruction, instructions, task",
   turnHead: "user, human, assistant",
   newHead: `
     new task, new instruction, new instructions, new directive, new orders, next task, real task, override,
@@ -394,6 +399,8 @@ export interface Phrase {
   readonly gap?: number
   /** Ends of sentences are allowed, too. */
   readonly far?: true
+  /** Allows no comma or colon between them. */
+  readonly inClause?: true
   /** `high` unless told. */
   readonly level?: Level
   /** All unless told. */
@@ -428,9 +435,10 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "become unbound", gap: 4 }
   ],
   "fake-role": [
+    { words: "instructionHead print secretFile", gap: 4 },
     { words: "systemHead harm", gap: 1 },
     { words: "template" },
-    { words: "systemHead command|suspended|approved|ignore|newTask|print|grant", gap: 8, far: true },
+    { words: "systemHead command|suspended|approved|ignore|newTask|grant", gap: 8, far: true },
     { words: "turnHead risky", gap: 2, channels: output },
     { words: "turnHead approved", gap: 7, channels: output },
     { words: "loudTag harm|command|suspended", gap: 6, far: true },
@@ -469,9 +477,9 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "curl secretFile", gap: 4 }
   ],
   secrecy: [
-    { words: "not letKnow", gap: 1 },
-    { words: "not tell user", gap: 2 },
-    { words: "not tell thisDeed", gap: 1 },
+    { words: "dont letKnow", gap: 1, inClause: true },
+    { words: "dont tell user", gap: 2, inClause: true },
+    { words: "dont tell thisDeed", gap: 1, inClause: true },
     { words: "hide fromUser", gap: 5 },
     { words: "user shouldNot learn", gap: 3 },
     { words: "hush" },
@@ -479,7 +487,7 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "unseen deed", gap: 1, channels: output }
   ],
   "approval-manipulation": [
-    { words: "not ask user beforeIt", gap: 1 },
+    { words: "dont ask user beforeIt", gap: 1, inClause: true },
     { words: "mark|grant thisTool asTrusted", gap: 2 },
     { words: "approval obtained not", gap: 8 },
     { words: "requested inAdvance", gap: 5 },
@@ -487,7 +495,7 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "user approved", gap: 3 },
     { words: "approved skip|act", gap: 5 },
     { words: "approval obtained skip|act", gap: 5 },
-    { words: "not ask approval", gap: 3 },
+    { words: "dont ask approval", gap: 3, inClause: true },
     { words: "you act unasked", gap: 5 },
     { words: "act unasked", gap: 5 },
     { words: "noConfirmation act", gap: 4 },
@@ -498,7 +506,7 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
   ],
   shadowing: [
     { words: "prefer|thisTool thisTool|prefer instead otherTool" },
-    { words: "not prefer rival" },
+    { words: "dont prefer rival", inClause: true },
     { words: "other tool mustPass", gap: 6, level: "medium" },
     { words: "must blindCopy destination", gap: 4, level: "medium", channels: definition }
   ],
