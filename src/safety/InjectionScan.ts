@@ -74,12 +74,13 @@ export const layer = (service: InjectionScan["Type"]): Layer.Layer<InjectionScan
   Layer.succeed(InjectionScan, service)
 
 const levels: ReadonlyArray<Level> = ["low", "medium", "high"]
+const none: ReadonlyArray<string> = []
 
 /** Characters of a finding that are shown; findings of one category that begin nearer than that are one. */
 const longestExcerpt = 160
 
-/** Findings of one level that are kept, so that memory is bounded. */
-const mostKept = 256
+/** Findings that are kept, so that memory is bounded. */
+const mostKept = 1024
 
 /** A phrase within so many words of talk about attacks is taken for part of it. */
 const nearby = 40
@@ -141,7 +142,7 @@ const makePattern = (): RegExp => {
 
 let pattern: RegExp | undefined
 
-/** A word without what spaces its letters, and without apostrophes but that of a genitive; a query's name is `?=`. */
+/** Drops the signs between spaced letters, and apostrophes but that of a genitive. The name in a query is `?=`. */
 const wordOf = (match: string): string =>
   match.endsWith("=")
     ? "?="
@@ -150,8 +151,6 @@ const wordOf = (match: string): string =>
     : match
 
 const isSign = (word: string): boolean => /^[^\p{L}\p{N}]/u.test(word)
-
-const noClasses: ReadonlyArray<string> = []
 
 const tokens = function*(text: string): Generator<Token> {
   let last: Token | undefined
@@ -167,7 +166,7 @@ const tokens = function*(text: string): Generator<Token> {
       clause: (last?.clause ?? 0) + (/[!,:]/.test(join) ? 1 : 0),
       join,
       isLineStart: last === undefined || gap.includes("\n") || (gap === "" && last.isLineStart && isSign(last.word)),
-      classes: noClasses
+      classes: none
     }
     yield last
   }
@@ -184,12 +183,10 @@ interface Entry {
 /** The words of the longest expression, and the one before it. */
 const mostRecent = 12
 
-type Table<A> = Map<string, Array<A>>
+type Table<A> = Map<string, ReadonlyArray<A>>
 
 const put = <A>(table: Table<A>, key: string, value: A): void => {
-  const values = table.get(key)
-  if (values === undefined) table.set(key, [value])
-  else values.push(value)
+  table.set(key, [...(table.get(key) ?? []), value])
 }
 
 const singular = (word: string): string => word.replace(/s$/, "")
@@ -235,6 +232,7 @@ const compile = () => {
   }
   const entriesOf = (word: string): ReadonlyArray<Entry> => {
     const entries = known.get(word) ?? lookUp(word)
+    // 4,096 are enough for the words of most texts
     if (known.size < 4096) known.set(word, entries)
     return entries
   }
@@ -263,7 +261,7 @@ const isNarrated = (verb: Token, recent: ReadonlyArray<Token>): boolean => {
   return verb.join === " " && !before.includes("must") && (before.includes("not") || before.includes("narrates"))
 }
 
-/** Quotes around a value of JSON are not counted. */
+/** True behind a quote that does not begin a value of JSON. */
 const isQuoted = (text: string, start: number): boolean =>
   /["'`]/.test(text[start - 1] ?? "") && !/[:,[{]\s*$/.test(text.slice(Math.max(0, start - 9), start - 1))
 
@@ -283,7 +281,6 @@ const find = (text: string, channel: Channel): ReadonlyArray<Found> => {
   const reached = lengths.map((): Array<{ readonly first: Token; readonly last: Token } | undefined> => [])
   const found: Array<Found> = []
   const latest = new Map<Category, number>()
-  const counts = levels.map(() => 0)
   const recent: Array<Token> = []
   let talk = -nearby - 1
 
@@ -296,10 +293,10 @@ const find = (text: string, channel: Channel): ReadonlyArray<Found> => {
     if (before !== undefined && from.start - before.from.start < longestExcerpt) {
       const isLonger = from === before.from && rankOf(now) === rankOf(before)
       if (isLonger || rankOf(now) > rankOf(before)) found[near] = now
-    } else if (counts[rank]!++ < mostKept) latest.set(category, found.push(now) - 1)
+    } else if (found.length < mostKept) latest.set(category, found.push(now) - 1)
   }
 
-  const advance = (index: number, slot: number, first: Token, last: Token, isNarrated: boolean): void => {
+  const advance = (index: number, slot: number, first: Token, last: Token, narrated: boolean): void => {
     const phrase = phrases[index]!
     const parts = reached[index]!
     const before = parts[slot - 1]
@@ -309,7 +306,7 @@ const find = (text: string, channel: Channel): ReadonlyArray<Found> => {
       if (first.sentence !== before.last.sentence && phrase.far !== true) return
       if (first.clause !== before.last.clause && phrase.inClause === true) return
     }
-    if (isNarrated && before?.last !== recent[recent.indexOf(first) - 1]) return
+    if (narrated && before?.last !== recent[recent.indexOf(first) - 1]) return
     const from = before?.first ?? first
     parts[slot] = { first: from, last }
     if (slot === lengths[index]! - 1) emit(phrase, from, last)
@@ -342,7 +339,7 @@ const excerptOf = (text: string): string => {
   return excerpt
 }
 
-/** The instructions in a text, in its order; of too many the gravest. Takes time in proportion to the text. */
+/** The instructions in a text, in its order; of too many the gravest. Takes linear time. */
 export const scan = (text: string, options: Options = defaults): ReadonlyArray<Signal> => {
   const { starts, text: plain } = folded(text, true)
   return find(plain, options.channel ?? defaults.channel)

@@ -19,7 +19,7 @@ const verbs = {
     zignoruj, zapomnij, игнорир*, забудь*, не следуй*, ігнор*, не зважай, negeer, glem, glom, abaikan, lupakan,
     bo qua, αγνοησε, αγνοηστε, התעלם, 忽略, 忘记, 忘掉, 无视, 不要理会, 不要遵守, تجاهل, انس, เพิกเฉย, ละเว้น, never mind,
     ne tiens pas compte, ne tenez pas compte, haz caso omiso, ignorieren sie, ignoruj, ignorati, отмени, не выполняй,
-    لا تتبع, nu respecta, beachte nicht, erase`,
+    لا تتبع, nu respecta, beachte nicht, erase, ignorate, unohda`,
   end: "cancel, reset, drop, dismiss, erase, end, stop, abort, suspend",
   print: `
     print, reveal, repeat, output, show, display, leak, dump, recite, disclose, reproduce, echo, expose, share, quote,
@@ -29,8 +29,8 @@ const verbs = {
     zeige, gib, muestra, mostra, revela, revele, выведи, покажи, 显示, 输出`,
   send: `
     send, post, upload, transmit, forward, email, mail, exfiltrate, submit, publish, deliver, relay, push, sync,
-    mirror, transfer, export, report, bcc, fetch, visit, curl, wget, ping, paste, copy, pipe, hand over, pass on,
-    append, attach, sende, envia, envoie, invia, отправь, 发送`,
+    mirror, transfer, report, bcc, fetch, visit, curl, wget, ping, paste, copy, pipe, hand over, pass on, append,
+    attach, sende, envia, envoie, invia, отправь, 发送`,
   transmit: "transmit, upload, exfiltrate, forward, email, mail, post, send, submit",
   encode: "encode, base64",
   put: `
@@ -39,7 +39,7 @@ const verbs = {
     populate`,
   read: `
     read, open, retrieve, fetch, collect, gather, find, grab, harvest, obtain, extract, search for, look for, locate,
-    take, get, dump, list, scan for, come across, encode, access, look up, load`,
+    take, get, dump, list, scan for, come across, encode, access, look up, load, cat`,
   harm: `
     delete, remove, wipe, erase, drop, destroy, send, upload, transfer, email, mail, forward, post, execute, run,
     grant, approve, disable, install, merge, deploy, pay, wire, buy, publish, export, elevate, open, read, call,
@@ -71,11 +71,9 @@ const verbs = {
   change: `
     add, append, write, insert, put, paste, save, install, register, create, edit, modify, change, update, place,
     copy, set, point, include, loosen, extend, replace, store, schedule, drop`,
-  point: "point, redirect, switch",
   remember: `
     remember, memorise, memorize, store, save, keep, retain, persist, record, note, write, put, commit to memory, add,
     learn, take note, update`,
-  memorise: "memorise, memorize, note down, commit to memory",
   enter: `
     enter, type, retype, re type, re enter, provide, paste, input, supply, confirm, submit, give, tell, reply with,
     fill in, share, verify, send, upload, write, key in, specify, need, disclose, copy, what is your,
@@ -119,7 +117,7 @@ const words = {
     tidligere, wczesniejsz*, poprzedni*, предыдущ*, прежн*, попередн*, önceki, yukarıdaki, sebelumnya, truoc,
     προηγουμεν*, הקודמות, 之前, 以前, 先前, 前面, 上面, 上述, これまで, 上記, 前の, 이전, 앞, 위의, 지금까지, السابق*, أعلاه, पिछल*, पहले, قبلی,
     ก่อนหน้า, acima, arriba, ci dessus, sopra, předchozí, di atas, plus haut, выше, anterioare, ऊपर, قبل, föregående,
-    lo anterior, до этого`,
+    lo anterior, до этого, aiemmat, finora, précède`,
   youHad: `
     given to you, you were given, you had, you received, you have received, you started with, you have been given,
     your, above`,
@@ -138,7 +136,7 @@ const words = {
     instrucoes, istruzion*, regol*, regra*, regla*, règle*, instructie*, instruktion*, instruks*, instrukcj*,
     polecen*, инструкци*, указани*, правил*, інструкці*, talimat*, instruksi, perintah, huong dan, chi dan, οδηγ*,
     ההוראות, 指令, 指示, 命令, 规则, 提示, ルール, 지시, 명령, 지침, 규칙, التعليمات, الأوامر, निर्देश*, आदेश*, دستورالعمل*, دستورات,
-    คำสั่ง, pokyn*, arahan, indicacion*, indicazion*, komut*, नियम*, instructiun*, directriz*, ordre*, befehl*`,
+    คำสั่ง, pokyn*, arahan, indicacion*, indicazion*, komut*, नियम*, instructiun*, directriz*, ordre*, befehl*, ohje*`,
   shun: "無視, 忘れ, 무시, 잊, yok say*, unut*, görmezden gel*, अनदेखा, भूल, नज़रअंदाज़, نادیده, فراموش",
   told: `
     you were told, you have been told, youve been told, you were taught, you were asked, you have learned,
@@ -167,7 +165,6 @@ const words = {
   starts: `
     starts now, start now, begins now, begins here, follows, follow, is to, are as follows, is as follows, from your,
     from the administrator, from the user`,
-  heed: "obey, follow only, listen to, listen only to, attend to, comply with, act on, attend only, only this",
   become: `
     you are now, you will now act as, you now act as, now act as, act as, pretend to be, behave as, you are,
     you become, roleplay as, switch to, enter, assume the role of`,
@@ -223,9 +220,6 @@ const words = {
     all messages, all emails, all chats, address book, own instructions, user's files, whole context, full context,
     what the user told you, user's question, chat transcript, session history, whole chat, this chat, of this mailbox,
     files the user has open, messages of this chat, everything the user, user has typed, user typed`,
-  wholeTalk: `
-    full conversation, whole conversation, entire conversation, complete conversation, full chat, whole chat,
-    entire chat`,
   inQuery: `
     conversation*, last message, chat history, message history, chat log, system prompt, context window, user message,
     all messages`,
@@ -254,18 +248,18 @@ const words = {
     next call, next request, next attempt, next try, call again, in the key, in the debug, and retry, then retry,
     and try again, on retry`,
   user: "user, human, operator, person, customer, owner, anyone, anybody, them, him",
-  beforeIt: "before",
   thisDeed: "this, that you, these, the tool call, this step, you did, what you did, steps",
   hush: `
     keep quiet about, say nothing about, say nothing of, not a word about, without telling the user,
     without informing the user, without notifying the user, without the user noticing, as if nothing happened,
-    keep this secret, do not show the output, user remains unaware`,
+    keep this secret, do not show the output, user remains unaware, as though nothing, as if nothing,
+    as though this message`,
   unseen: `
     silently, quietly, secretly, covertly, discreetly, in secret, without a trace, behind the scenes, unnoticed`,
   fromUser: `
     from the user, from the human, from the person, from user, secret from, hidden from, between you and me,
     between us, unaware, out of your answer, out of the answer, when you describe, out of your, out of the summary,
-    out of your summary`,
+    out of your summary, from your summary, from your answer, from your reply`,
   shouldNot: `
     must not, should not, should never, must never, need not, does not need, has no need, no need, should stay,
     shall not, shouldnt, not supposed`,
@@ -307,7 +301,6 @@ const words = {
   rival: `
     server version, github server, filesystem server, email server, other server, other mail tool, other email tool,
     server's`,
-  replaces: "replaces, supersedes",
   mustPass: `
     must be passed, must go, has to go, have to go, should be passed, must also, also be sent, goes through,
     lose data, stale data, insecure, untrusted, compromised, broken, unreliable`,
@@ -328,8 +321,7 @@ const words = {
   forever: `
     future conversations, future sessions, all future, every session, every conversation, later sessions,
     later conversations, next session, future chats, long term memory, for good, later session, across sessions,
-    all conversations, remember forever`,
-  habit: "whenever, always, every time",
+    all conversations, remember forever, this forever, save to memory that`,
   guard: "sandbox, tls verification, certificate check*, firewall, antivirus, safety check*, tls reject unauthorized",
   asked: `
     password, passphrase, passcode, credential, credit card, card number, cvv, cvc, pin, pin code, ssn,
@@ -436,11 +428,9 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
   ],
   "fake-role": [
     { words: "instructionHead print secretFile", gap: 4 },
-    { words: "systemHead harm", gap: 1 },
     { words: "template" },
     { words: "systemHead command|suspended|approved|ignore|newTask|grant", gap: 8, far: true },
     { words: "turnHead risky", gap: 2, channels: output },
-    { words: "turnHead approved", gap: 7, channels: output },
     { words: "loudTag harm|command|suspended", gap: 6, far: true },
     { words: "jsonRole command|approved|unbound", gap: 5, far: true },
     { words: "callTag callPart", gap: 3, far: true },
@@ -452,7 +442,6 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "dataSection isOver", gap: 1 }
   ],
   "tool-poisoning": [
-    { words: "prefer wholeTalk", gap: 10, channels: definition },
     { words: "read secretFile put|send|field", gap: 8 },
     { words: "put secretFile|taken|ofPrompt field|otherwise", gap: 6 },
     { words: "requires|mustHold|must secretFile|taken|ofPrompt field", gap: 7 },
@@ -467,14 +456,12 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "transmit secret destination|publicPlace", gap: 8 },
     { words: "read secretFile|taken destination", gap: 8 },
     { words: "read|put secretFile|taken publicPlace", gap: 8 },
-    { words: "put taken destination", gap: 8 },
     { words: "encode secret put|send", gap: 8 },
     { words: "put|read all secret|loot put|send|destination|publicPlace", gap: 8 },
     { words: "send destination taken|ofPrompt", gap: 8 },
     { words: "send|put|read theirs secret", gap: 2 },
     { words: "query inQuery", gap: 2, far: true },
-    { words: "query hole secret|secretFile|loot", gap: 2 },
-    { words: "curl secretFile", gap: 4 }
+    { words: "query hole secret|secretFile|loot", gap: 2 }
   ],
   secrecy: [
     { words: "dont letKnow", gap: 1, inClause: true },
@@ -483,13 +470,10 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "hide fromUser", gap: 5 },
     { words: "user shouldNot learn", gap: 3 },
     { words: "hush" },
-    { words: "deed unseen", gap: 4, channels: output },
-    { words: "unseen deed", gap: 1, channels: output }
+    { words: "deed unseen", gap: 4, channels: output }
   ],
   "approval-manipulation": [
-    { words: "dont ask user beforeIt", gap: 1, inClause: true },
     { words: "mark|grant thisTool asTrusted", gap: 2 },
-    { words: "approval obtained not", gap: 8 },
     { words: "requested inAdvance", gap: 5 },
     { words: "act lacking approval" },
     { words: "user approved", gap: 3 },
@@ -518,15 +502,14 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "skip guard retry", gap: 6, channels: ["error"] }
   ],
   "config-tamper": [
-    { words: "point agentFile destination", gap: 8 },
+    { words: "change curl startupFile", gap: 6 },
     { words: "change startupFile harmful", gap: 10, far: true },
     { words: "change keyFile", gap: 6 },
     { words: "change agentFile harmful", gap: 10 }
   ],
   persistence: [
     { words: "remember forever", gap: 6 },
-    { words: "remember agentFile forever|harmful", gap: 8 },
-    { words: "memorise habit", gap: 2 }
+    { words: "remember agentFile forever|harmful", gap: 8 }
   ],
   "elicitation-phishing": [
     { words: "enter asked", gap: 6, channels: ["elicitation"] }
@@ -536,11 +519,9 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
     { words: "iAm demands|risky|skip|print", gap: 3, far: true }
   ],
   "conditional-trigger": [
-    { words: "trigger curl", gap: 10 },
     { words: "trigger covert", gap: 10, channels: definition }
   ],
   "prompt-leak": [
-    { words: "print ofPrompt", gap: 4 },
-    { words: "print everything prior", gap: 1 }
+    { words: "print ofPrompt", gap: 4 }
   ]
 }
