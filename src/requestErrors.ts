@@ -98,41 +98,48 @@ export class RequiredServersFailed extends Row.error<RequiredServersFailed>()(
 ) {}
 
 interface Unavailable extends Row.Facets {
+  readonly server: string
   readonly why: string
   readonly detail: string
   readonly retryAfter?: Duration.Duration | undefined
 }
 
-/** The detail, and the time of the next try if it is known. */
-const until = ({ detail, retryAfter }: Unavailable): string =>
-  `${excerpt(detail)}${retryAfter === undefined ? "" : Row.after({ retryAfter })}`
-
-const unavailable = {
-  fault: ({ why }: Unavailable) => `unavailable (${why})`,
-  detail: (error: Unavailable) => `: ${until(error)}`
-}
+/** The cause, unless the error has a detail of its own, and the time of the next try if it is known. */
+const unavailable = (row: typeof Row.refused, cause: string, rest: Partial<Row.Row<Unavailable>>) =>
+  row<Unavailable>(({ why }) => `unavailable (${why})`, {
+    detail: ({ detail, retryAfter }) =>
+      `: ${excerpt(detail) || cause}${retryAfter === undefined ? "" : Row.after({ retryAfter })}`,
+    ...rest
+  })
 
 /** The server cannot be used now. `connecting`: the wait for its first list ended before the connection was ready. */
 export class ServerUnavailable extends Row.error<ServerUnavailable>()("ServerUnavailable", {
   why: Schema.Literal("disabled", "disconnected", "denied", "untrusted", "storm", "connecting"),
-  detail: Schema.String,
+  detail: Schema.String.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "")),
   retryAfter: Schema.optional(Schema.DurationFromSelf)
 }, {
-  disabled: Row.refused(unavailable.fault, {
-    ...unavailable,
+  disabled: unavailable(Row.refused, "it is disabled; enable it first", {
     exitCode: configuration,
     person: "Switch it on in the file that configures it; `mcp-runtime list` names the file."
   }),
-  disconnected: Row.refused(unavailable.fault, { ...unavailable, exitCode: connection, person: "Connect it again." }),
-  denied: Row.refused(unavailable.fault, { ...unavailable, person: "Ask the author of the policy." }),
-  untrusted: Row.refused(unavailable.fault, {
-    ...unavailable,
+  disconnected: unavailable(Row.refused, "it was disconnected; connect it first", {
+    exitCode: connection,
+    person: "Connect it again."
+  }),
+  denied: unavailable(
+    Row.refused,
+    "a policy denies it or allows only others; the policy has to allow it, an approval does not help",
+    { person: "Ask the author of the policy." }
+  ),
+  untrusted: unavailable(Row.refused, "its present configuration is not approved; approve it first", {
     person: ({ server }) =>
       `Look at what it would start, and approve it, with \`mcp-runtime approve ${ShellWords.quote(server)}\`.`
   }),
-  storm: Row.later(unavailable.fault, { ...unavailable, person: "See the output of the server with --verbose." }),
-  connecting: Row.later("it is still connecting", {
-    message: until,
+  storm: unavailable(Row.later, "its connections do not last", {
+    person: "See the output of the server with --verbose."
+  }),
+  connecting: Row.later("still connecting", {
+    detail: ({ detail }) => detail === "" ? "" : `; ${excerpt(detail)}`,
     person: ({ server }) =>
       `Wait longer with --timeout, or find the cause with \`mcp-runtime doctor ${ShellWords.quote(server)}\`.`
   })

@@ -110,10 +110,7 @@ export const logins = (servers: Servers.Servers) =>
     const remote = Effect.fnUntraced(function*(server: string) {
       const { config } = yield* servers.find(server)
       const { blocked } = config
-      if (blocked !== undefined) {
-        const detail = blocked === "denied" ? "a policy denies it" : "it is not approved; approve it first"
-        return yield* new McpError.ServerUnavailable({ server, why: blocked, detail })
-      }
+      if (blocked !== undefined) return yield* new McpError.ServerUnavailable({ server, why: blocked })
       const limit = ServerConfig.limits(config, limits).startupTimeout
       const resolved = !isRemote(config) ? config : (yield* Effect.timeoutFail(resolve(config), {
         duration: limit,

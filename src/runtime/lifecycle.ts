@@ -297,14 +297,6 @@ const mayWait = (state: State): boolean =>
   state._tag === "Opening" || state._tag === "Planning" || (state._tag === "Waiting" && state.patient) ||
   (state._tag === "Releasing" && state.next === "Opening")
 
-const details: { readonly [W in Down | Blocked]: readonly [why: McpError.ServerUnavailable["why"], detail: string] } = {
-  configuration: ["disabled", "it is disabled in the configuration; enable it first"],
-  disabled: ["disabled", "it was disabled; enable it first"],
-  disconnected: ["disconnected", "it was disconnected; connect it first"],
-  denied: ["denied", "a policy denies it or allows only others; the policy has to allow it, an approval does not help"],
-  untrusted: ["untrusted", "its present configuration is not approved; approve it first"]
-}
-
 /** Why a caller gets no connection in this state. */
 const refusal = (machine: Machine, { storm }: Policy, now: number): UseError => {
   const { server, state } = machine
@@ -322,8 +314,7 @@ const refusal = (machine: Machine, { storm }: Policy, now: number): UseError => 
   }
   const off = isEnding(state) ? undefined : offOf(machine)
   if (off === undefined) return new McpError.Closed({ server, operation: "using the server", outcome: "not-sent" })
-  const [why, detail] = details[off]
-  return new McpError.ServerUnavailable({ server, why, detail })
+  return new McpError.ServerUnavailable({ server, why: off === "configuration" ? "disabled" : off })
 }
 
 const isRequest = ({ _tag }: Event): boolean => _tag === "Wanted" || _tag === "Connect" || _tag === "Reconnect"

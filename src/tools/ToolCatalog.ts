@@ -102,7 +102,7 @@ export const canConnect = ({ _tag }: Status): boolean =>
 /** The error of a server without a list that can still come; `undefined` if there is another reason. */
 export const stillConnecting = (server: string, { _tag }: Status): McpError.ServerUnavailable | undefined => {
   if (_tag !== "Connecting" && _tag !== "Connected") return undefined
-  const detail = _tag === "Connected" ? "still connecting; its first list has not come yet" : "still connecting"
+  const detail = _tag === "Connected" ? "its first list has not come yet" : ""
   return new McpError.ServerUnavailable({ server, why: "connecting", detail })
 }
 

@@ -71,17 +71,11 @@ export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpErr
   // a `RequestTimeout` of a request that was not sent only means that the wait has ended
   const isWait = error?._tag === "RequestTimeout" && error.outcome === "not-sent"
   if (status._tag === "Connecting" && (error === undefined || isWait)) {
-    return new McpError.ServerUnavailable({ server, why: "connecting", detail: "still connecting" })
+    return new McpError.ServerUnavailable({ server, why: "connecting" })
   }
   if (error !== undefined) return error
   const why = status._tag === "Blocked" ? status.why : status._tag === "Disabled" ? "disabled" : "disconnected"
-  const detail: Record<typeof why, string> = {
-    denied: "a policy denies it",
-    untrusted: "nobody has agreed to it yet",
-    disabled: "it is switched off",
-    disconnected: "it is not connected"
-  }
-  return new McpError.ServerUnavailable({ server, why, detail: detail[why] })
+  return new McpError.ServerUnavailable({ server, why })
 }
 
 const looked = (
