@@ -26,8 +26,9 @@ const withDefault = <A, I>(schema: Schema.Schema<A, I>, value: NoInfer<A>) =>
   schema.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => value))
 const detail = withDefault(Schema.String, "")
 
-const docker = (fault: string, remedy: string) =>
+const docker = (fault: string, remedy: string, isRetryable = false) =>
   Row.unusable<Row.Facets & { readonly detail: string }>(fault, {
+    isRetryable,
     detail: ({ detail }) => ` (${excerpt(detail, 512)}); ${remedy}`
   })
 
@@ -55,14 +56,12 @@ export class SpawnFailed extends Row.error<SpawnFailed>()("SpawnFailed", {
     "Docker has no command `mcp`",
     "install the MCP Toolkit of Docker Desktop, or the CLI plugin docker-mcp"
   ),
-  "docker-daemon-down": {
-    ...docker("the Docker daemon does not answer", "start Docker, or look at the Docker context and at DOCKER_HOST"),
-    isRetryable: true
-  },
-  "docker-timeout": {
-    ...docker("Docker did not answer in time", "it may still be starting; if not, restart Docker"),
-    isRetryable: true
-  }
+  "docker-daemon-down": docker(
+    "the Docker daemon does not answer",
+    "start Docker, or look at the Docker context and at DOCKER_HOST",
+    true
+  ),
+  "docker-timeout": docker("Docker did not answer in time", "it may still be starting; if not, restart Docker", true)
 }) {}
 
 /** The connection was not ready within the limit; `phase` is the last stage that it reached. */
@@ -165,9 +164,6 @@ interface NeedsLogin extends Row.Facets {
 const isServerFault = ({ status = 0 }: { readonly status?: number | undefined }): boolean =>
   status >= 500 || status === 408
 
-/** A login helps only if the server names the missing scope. */
-const ifScope = ({ scope }: NeedsLogin): Row.Next => scope === undefined ? "final" : "login"
-
 /**
  * The server, or a proxy in front of it, answered a request over HTTP with a failure. `forbidden`: 403, the credentials
  * do not suffice; `rate-limited`: 429; `unavailable`: 503 with `Retry-After`; `redirect`, `origin`: it names another
@@ -206,8 +202,9 @@ export class HttpError extends Row.error<HttpError>()("HttpError", {
     detail: (error) => `: ${excerpt(error.detail)}${Row.after(error)}`
   }),
   forbidden: Row.refused("the server refused access (403)", {
-    next: ifScope,
-    nextAfterLoss: ifScope,
+    // a login helps only if the server names the missing scope
+    next: ({ scope }) => scope === undefined ? "final" : "login",
+    nextAfterLoss: ({ scope }) => scope === undefined ? "final" : "login",
     detail: ({ scope }) => scope === undefined ? "" : `; it asks for the scope ${quote(scope)}`,
     person: ({ scope, server }) => `Check which rights its credentials have. ${logIn(server, scope)}`
   }),

@@ -135,9 +135,7 @@ export class ServerUnavailable extends Row.error<ServerUnavailable>()("ServerUna
     person: ({ server }) =>
       `Look at what it would start, and approve it, with \`mcp-runtime approve ${ShellWords.quote(server)}\`.`
   }),
-  storm: unavailable(Row.later, "its connections do not last", {
-    person: "See the output of the server with --verbose."
-  }),
+  storm: unavailable(Row.later, "its connections do not last", { person: "See its output with --verbose." }),
   connecting: Row.later("still connecting", {
     detail: ({ detail }) => detail === "" ? "" : `; ${excerpt(detail)}`,
     person: ({ server }) =>
