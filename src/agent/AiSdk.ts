@@ -10,8 +10,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Media from "./internal/media.ts"
-import * as Promised from "./internal/promised.ts"
+import * as Media from "./media.ts"
+import * as Promised from "./promised.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
 /**

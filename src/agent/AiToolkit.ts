@@ -16,7 +16,7 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import * as Media from "./internal/media.ts"
+import * as Media from "./media.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
 /**

@@ -1,86 +1,141 @@
-/**
- * The tools of an application together with those of MCP servers: its own are there at once, whatever the servers do.
- *
- * @since 0.1.0
- */
-import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+/** The tools of an application together with those of MCP servers. The application's own are there at once. */
+import * as Chunk from "effect/Chunk"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
-import type * as McpEvent from "../McpEvent.ts"
-import type * as McpRuntime from "../McpRuntime.ts"
+import * as Stream from "effect/Stream"
+import * as McpError from "../McpError.ts"
+import * as McpEvent from "../McpEvent.ts"
+import * as McpRuntime from "../McpRuntime.ts"
+import type * as ServerStatus from "../runtime/ServerStatus.ts"
+import * as RuntimeLog from "../runtimeLog.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
-import * as internal from "./internal/hostTools.ts"
-import type * as ToolHandler from "./ToolHandler.ts"
+import * as ToolHandler from "./ToolHandler.ts"
 
-/**
- * A tool of the application, in its own form.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool of the application, in its own form. */
 export interface CoreTool {
   readonly name: string
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options<Core extends CoreTool> {
   readonly core: ReadonlyArray<Core>
-  /** How long the tools of servers may be waited for, each time that tools are asked for. */
+  /** The longest wait for the tools of servers, each time that tools are asked for (default: none). */
   readonly wait?: Duration.DurationInput | undefined
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
-export const defaults = { wait: Duration.zero }
-
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Tools<Core extends CoreTool> {
   /** As they were given, always. */
   readonly core: ReadonlyArray<Core>
-  /** What of MCP is ready. None has a name of the application's. */
+  /** The MCP tools that are ready. None has a name of the application's. */
   readonly mcp: ReadonlyArray<ToolHandler.Definition>
-  /** Names that MCP has as well, where the application's own win. */
+  /** Names that MCP has as well; the application's own tools win. */
   readonly shadowed: ReadonlyArray<string>
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
   readonly searching: boolean
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface HostTools<Core extends CoreTool> {
-  /**
-   * The tools, for the next turn of a model. Where servers are missing that were not missing before, or for another
-   * reason, a warning says so, as an event and in the log.
-   */
+  /** The tools for the next turn of a model. Newly missing servers are reported by an event and in the log. */
   readonly tools: (options?: Omit<ToolHandler.DefinitionsOptions, "wait">) => Effect.Effect<Tools<Core>>
-  /** The tools that are ready, and again whenever they are others; in no session. */
+  /** The tools that are ready, and again after each change; in no session. */
   readonly changes: Stream.Stream<Tools<Core>>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Requirements = McpEvent.McpEvents | McpRuntime.McpRuntime | ToolHandler.ToolHandler
 
-/**
- * Asks the servers for their tools in the background, until the scope closes.
- *
- * @since 0.1.0
- * @category constructors
- */
+type Missing = ToolCatalog.Missing
+
+const states: { readonly [S in ServerStatus.ServerStatus["_tag"]]: string } = {
+  Blocked: "is blocked",
+  Closed: "is closed",
+  Connected: "has not listed its tools yet",
+  Connecting: "is still connecting",
+  Disabled: "is switched off",
+  Failed: "has failed",
+  Idle: "is idle, and its tools are not known yet",
+  NeedsAuth: "needs authorization",
+  Reconnecting: "could not be reached yet"
+}
+
+/** The tag of the error without its message, which may hold text of the server. */
+const reasonOf = ({ error, status }: Missing): string => {
+  if (error?._tag === "ServerUnavailable" && error.why === "connecting") return states.Connecting
+  return error === undefined ? states[status._tag] : `${states[status._tag]} (${McpError.label(error)})`
+}
+
+/** After these events the tools may differ although no server has another status. */
+const changing: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(
+  ["ConfigurationReloaded", "StatusChanged", "ToolQuarantined", "ToolsRefreshed"] as const
+)
+
+/** The parts of the tools that a reader can tell apart. */
+const fingerprint = ({ mcp, missing }: Tools<CoreTool>): string =>
+  JSON.stringify([
+    mcp.map(({ deferred, description, inputSchema, name, requiresApproval }) => [
+      name,
+      description,
+      inputSchema,
+      requiresApproval,
+      deferred
+    ]),
+    missing.map((each) => [each.server, reasonOf(each)])
+  ])
+
+/** Asks the servers for their tools in the background, until the scope closes. */
 export const make = <Core extends CoreTool>(
-  options: Options<Core>
+  { core, wait = 0 }: Options<Core>
 ): Effect.Effect<HostTools<Core>, never, Requirements | Scope.Scope> =>
-  internal.make({ core: options.core, wait: Duration.decode(options.wait ?? defaults.wait) })
+  Effect.gen(function*() {
+    const events = yield* McpEvent.McpEvents
+    const handler = yield* ToolHandler.ToolHandler
+    const runtime = yield* McpRuntime.McpRuntime
+    const names = new Set(core.map(({ name }) => name))
+    let reported = ""
+
+    const warn = (missing: ReadonlyArray<Missing>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const servers = missing.filter(({ status }) => status._tag !== "Disabled" && status._tag !== "Closed")
+          .map((each) => ({ server: each.server, status: each.status._tag, why: reasonOf(each) }))
+        const now = servers.map(({ server, why }) => `${server}\n${why}`).join("\n")
+        if (now === reported) return Effect.void
+        reported = now
+        if (servers.length === 0) return Effect.void
+        events.publish(McpEvent.McpEvent.ServersMissing({ servers }))
+        const each = servers.map(({ server, why }) => `${UntrustedText.excerpt(server, 64)} ${why}`)
+        return RuntimeLog.warning(`The tools of ${servers.length} servers are missing: ${each.join(", ")}.`)
+      })
+
+    const merged = ({ missing, searching, tools }: ToolHandler.Definitions): Tools<Core> => ({
+      core,
+      mcp: tools.filter(({ name }) => !names.has(name)),
+      shadowed: tools.flatMap(({ name }) => names.has(name) ? [name] : []),
+      missing,
+      searching
+    })
+
+    // a lazy server lists its tools only when they are asked for, and `tools` with no wait never waits for that
+    const wake = Effect.asVoid(runtime.tools)
+    const subscription = yield* events.subscribe
+    yield* Effect.forkScoped(wake)
+    yield* Mailbox.toStream(subscription).pipe(
+      Stream.runForEach(({ _tag }) => _tag === "ConfigurationReloaded" ? wake : Effect.void),
+      Effect.forkScoped
+    )
+
+    return {
+      tools: (options) =>
+        Effect.tap(Effect.map(handler.definitions({ ...options, wait }), merged), ({ missing }) => warn(missing)),
+      changes: Stream.unwrapScoped(Effect.map(events.subscribe, (subscription) =>
+        Mailbox.toStream(subscription).pipe(
+          Stream.chunks,
+          Stream.filter(Chunk.some(({ _tag }) => changing.has(_tag))),
+          // several changes give one reading of the tools, which is the latest
+          Stream.as(undefined),
+          Stream.prepend(Chunk.of(undefined)),
+          Stream.mapEffect(() => Effect.map(handler.definitions({ wait: 0 }), merged)),
+          Stream.changesWith((a, b) => fingerprint(a) === fingerprint(b))
+        )))
+    }
+  })

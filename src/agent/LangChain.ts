@@ -12,8 +12,8 @@ import type * as Scope from "effect/Scope"
 import type * as McpError from "../McpError.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import * as Media from "./internal/media.ts"
-import * as Promised from "./internal/promised.ts"
+import * as Media from "./media.ts"
+import * as Promised from "./promised.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
 /**

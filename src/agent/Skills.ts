@@ -1,62 +1,47 @@
 /**
- * Skills that servers offer (SEP-2640): what there is, and the files of one that is loaded, each held to what its entry
- * said of it before. Nothing of a skill is read before somebody loads it.
- *
- * @since 0.1.0
+ * The skills of servers (SEP-2640): their list, and their files, each compared with its entry in the list. No file of a
+ * skill is read before the skill is loaded.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type * as McpClient from "../client/McpClient.ts"
+import * as Document from "../config/document.ts"
+import { canonicalJson, sha256 } from "../json/canonical.ts"
+import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as JsonRpc from "../transport/JsonRpc.ts"
-import * as Entry from "./internal/skillEntry.ts"
 
-/**
- * The extension that a server declares which offers skills.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The extension that a server with skills declares. */
 export const extension = "io.modelcontextprotocol/skills"
 
-/**
- * A file of a skill, and what its content has to be.
- *
- * @since 0.1.0
- * @category models
- */
-export interface File {
-  readonly uri: string
+const File = Schema.Struct({
+  uri: Schema.String,
   /** `sha256:` and hexadecimal digits. */
-  readonly digest: string | undefined
+  digest: Schema.optional(Schema.String),
   /** In bytes. */
-  readonly size: number | undefined
-}
+  size: Schema.optional(Schema.NonNegativeInt)
+})
 
-/**
- * An entry of a server's list. All of it is the server's own words.
- *
- * @since 0.1.0
- * @category models
- */
+/** A file of a skill, and how its content is checked. */
+export type File = typeof File.Type
+
+/** An entry of a server's list. All of it is the server's text. */
 export interface Skill {
   readonly server: string
-  /** Of the file that begins it (`SKILL.md`), which is one of its files. */
+  /** The file to load first (`SKILL.md`), which is one of its files. */
   readonly uri: string
   readonly name: string
   readonly description: string | undefined
-  readonly frontmatter: JsonRpc.JsonObject
+  readonly frontmatter: JsonObject
   readonly files: ReadonlyArray<File>
 }
 
 /**
- * A file is not what the entry said, so that it is not used. `unlisted`: the entry does not speak of it; `unverifiable`: it
- * does not say what can be checked.
- *
- * @since 0.1.0
- * @category errors
+ * A file differs from its entry, so it is not used. `unlisted`: the entry does not name it. `unverifiable`: the entry has
+ * no digest of it.
  */
 export class SkillRejected extends Data.TaggedError("SkillRejected")<{
   readonly server: string
@@ -64,10 +49,11 @@ export class SkillRejected extends Data.TaggedError("SkillRejected")<{
   readonly reason: "size" | "digest" | "frontmatter" | "unlisted" | "unverifiable"
 }> {
   override get message(): string {
-    const { reason, server, uri } = this
-    return `${JSON.stringify(UntrustedText.excerpt(server, 128))}: the skill file ${
-      JSON.stringify(UntrustedText.excerpt(uri, 256))
-    } is not what was listed (${reason})`
+    const file = UntrustedText.quote(UntrustedText.excerpt(this.uri, 256))
+    return `${
+      UntrustedText.quote(UntrustedText.excerpt(this.server, 128))
+    }: the skill file ${file} does not match its ` +
+      `entry (${this.reason})`
   }
 }
 
@@ -78,10 +64,29 @@ type Failure = McpError.RuntimeError | SkillRejected
 const maxPages = 100
 const maxSkills = 1000
 
-const declares = (client: McpClient.McpClient): boolean => {
-  const { extensions } = client.capabilities
-  return JsonRpc.isObject(extensions) && Object.hasOwn(extensions, extension)
-}
+const decodeEntry = Schema.decodeUnknownOption(Schema.Struct({
+  uri: Schema.String,
+  frontmatter: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  resources: Schema.optionalWith(Schema.Array(Schema.Unknown), { default: () => [] })
+}))
+const decodeFile = Schema.decodeUnknownOption(File)
+
+/** The usable skills of a page. */
+const skillsOf = (server: string, entries: unknown): ReadonlyArray<Skill> =>
+  (Array.isArray(entries) ? entries : []).flatMap((entry) => {
+    const decoded = Option.getOrUndefined(decodeEntry(entry))
+    const { description, name } = decoded?.frontmatter ?? {}
+    if (decoded === undefined || typeof name !== "string" || name === "") return []
+    return [{
+      server,
+      uri: decoded.uri,
+      name,
+      description: typeof description === "string" ? description : undefined,
+      // the cast: it was parsed from JSON
+      frontmatter: decoded.frontmatter as JsonObject,
+      files: decoded.resources.flatMap((file) => Option.toArray(decodeFile(file)))
+    }]
+  })
 
 const pages = (
   server: string,
@@ -91,31 +96,33 @@ const pages = (
   page: number
 ): Effect.Effect<ReadonlyArray<Skill>, McpError.CallError> =>
   Effect.flatMap(session.request("skills/list", cursor === undefined ? {} : { cursor }), ({ nextCursor, skills }) => {
-    const all = before.concat(Entry.decoded(server, skills)).slice(0, maxSkills)
+    const all = before.concat(skillsOf(server, skills)).slice(0, maxSkills)
     const isMore = typeof nextCursor === "string" && nextCursor !== cursor
     return isMore && page < maxPages && all.length < maxSkills
       ? pages(server, session, nextCursor, all, page + 1)
       : Effect.succeed(all)
   })
 
-/**
- * The skills of a server; none, if it does not say that it has any. Entries that say nothing usable are left out.
- *
- * @since 0.1.0
- * @category combinators
- */
+const hasSkills = ({ capabilities: { extensions } }: McpClient.McpClient): boolean =>
+  isObject(extensions) && Object.hasOwn(extensions, extension)
+
+/** The skills of a server; none if it does not declare any. Unusable entries are left out. */
 export const list = (runtime: Runtime, server: string): Effect.Effect<ReadonlyArray<Skill>, McpError.RuntimeError> =>
   runtime.withClient(
     server,
-    (session) => declares(session) ? pages(server, session, undefined, [], 1) : Effect.succeed([])
+    (session) => hasSkills(session) ? pages(server, session, undefined, [], 1) : Effect.succeed([])
   )
 
-/**
- * A file of a skill.
- *
- * @since 0.1.0
- * @category combinators
- */
+const digestOf = ({ digest }: File): string | undefined =>
+  /^sha256:([0-9a-f]{64})$/i.exec(digest ?? "")?.[1]?.toLowerCase()
+
+const bytesOf = (contents: ReadonlyArray<McpClient.ResourceContents>, uri: string): Uint8Array => {
+  const content = contents.find((content) => content.uri === uri) ?? contents[0]
+  if (content === undefined) return new Uint8Array()
+  return content._tag === "Text" ? new TextEncoder().encode(content.text) : Buffer.from(content.blob, "base64")
+}
+
+/** A file of a skill. */
 export const file = (
   runtime: Runtime,
   { files, server }: Skill,
@@ -123,20 +130,26 @@ export const file = (
   options?: McpRuntime.RequestOptions
 ): Effect.Effect<Uint8Array, Failure> =>
   Effect.gen(function*() {
+    const rejected = (reason: SkillRejected["reason"]) => new SkillRejected({ server, uri, reason })
     const listed = files.find((file) => file.uri === uri)
-    if (listed === undefined) return yield* new SkillRejected({ server, uri, reason: "unlisted" })
-    if (Entry.digestOf(listed) === undefined) return yield* new SkillRejected({ server, uri, reason: "unverifiable" })
-    const bytes = Entry.bytesOf(yield* runtime.readResource(server, uri, options), uri)
-    const fault = Entry.fault(listed, bytes)
-    return fault === undefined ? bytes : yield* new SkillRejected({ server, uri, reason: fault })
+    if (listed === undefined) return yield* rejected("unlisted")
+    const digest = digestOf(listed)
+    if (digest === undefined) return yield* rejected("unverifiable")
+    const bytes = bytesOf(yield* runtime.readResource(server, uri, options), uri)
+    if (listed.size !== undefined && bytes.byteLength !== listed.size) return yield* rejected("size")
+    return sha256(bytes) === digest ? bytes : yield* rejected("digest")
   })
 
-/**
- * The text of the file that a skill begins with, without its frontmatter, which was compared field by field.
- *
- * @since 0.1.0
- * @category combinators
- */
+const fence = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
+
+const jsonOf = (value: Document.Value): Json => {
+  if (typeof value === "bigint") return Number(value)
+  if (value instanceof Date) return value.toISOString()
+  if (Document.isList(value)) return value.map(jsonOf)
+  return Document.isTable(value) ? Object.fromEntries(Array.from(value, ([key, item]) => [key, jsonOf(item)])) : value
+}
+
+/** The text of a skill's first file without its frontmatter, which must be that of the entry, field by field. */
 export const load = (
   runtime: Runtime,
   skill: Skill,
@@ -144,7 +157,11 @@ export const load = (
 ): Effect.Effect<string, Failure> =>
   Effect.gen(function*() {
     const { frontmatter, server, uri } = skill
-    const bytes = yield* file(runtime, skill, uri, options)
-    const text = yield* Entry.withoutFrontmatter(new TextDecoder().decode(bytes), frontmatter)
-    return text ?? (yield* new SkillRejected({ server, uri, reason: "frontmatter" }))
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(yield* file(runtime, skill, uri, options))
+    const [whole, written] = fence.exec(text) ?? []
+    const { root } = yield* Document.decode(new TextEncoder().encode(written ?? ""), "yaml")
+    if (whole === undefined || root === undefined || canonicalJson(jsonOf(root)) !== canonicalJson(frontmatter)) {
+      return yield* new SkillRejected({ server, uri, reason: "frontmatter" })
+    }
+    return text.slice(whole.length)
   })

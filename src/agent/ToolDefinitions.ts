@@ -6,7 +6,7 @@
  */
 import * as anthropics from "./internal/definitionsAnthropic.ts"
 import * as openAis from "./internal/definitionsOpenAi.ts"
-import * as Media from "./internal/media.ts"
+import * as Media from "./media.ts"
 import type * as ToolHandler from "./ToolHandler.ts"
 
 /**

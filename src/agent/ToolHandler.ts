@@ -1,120 +1,96 @@
 /**
- * Answers the tool calls of a model: what it may call, and for every call an output that it can go on with, whatever
- * became of the call.
- *
- * @since 0.1.0
+ * Answers the tool calls of a model: the tools that it may call, and for each call an output that it can go on with,
+ * whether the call succeeded or not.
  */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import * as Broadcast from "../broadcast.ts"
 import type * as McpClient from "../client/McpClient.ts"
-import type * as McpError from "../McpError.ts"
-import type * as McpRuntime from "../McpRuntime.ts"
-import type * as OutputGuard from "../safety/OutputGuard.ts"
-import type * as Permissions from "../safety/Permissions.ts"
-import type * as AutoSearch from "../tools/AutoSearch.ts"
-import type * as SearchSession from "../tools/SearchSession.ts"
-import type * as Tool from "../tools/Tool.ts"
-import type * as ToolCatalog from "../tools/ToolCatalog.ts"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as AgentTools from "./AgentTools.ts"
-import * as internal from "./internal/handler.ts"
+import { isObject, type JsonObject } from "../json/Json.ts"
+import * as McpError from "../McpError.ts"
+import * as McpRuntime from "../McpRuntime.ts"
+import * as HiddenText from "../safety/HiddenText.ts"
+import * as OutputGuard from "../safety/OutputGuard.ts"
+import * as Permissions from "../safety/Permissions.ts"
+import * as Redaction from "../safety/Redaction.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import * as AutoSearch from "../tools/AutoSearch.ts"
+import * as SearchSession from "../tools/SearchSession.ts"
+import * as Tool from "../tools/Tool.ts"
+import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as AgentTools from "./AgentTools.ts"
 
-/**
- * A tool as a model is told of it: nothing hides in its words, and they are of bounded length.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool as a model gets it: bounded texts without hidden characters. */
 export interface Definition {
-  /** What the model calls it by. */
+  /** The name that the model calls. */
   readonly name: string
   readonly title: string | undefined
   readonly description: string
   /** Always an object schema. */
-  readonly inputSchema: JsonRpc.JsonObject
-  /** Whether somebody has to agree before it is called, unless the arguments decide. */
+  readonly inputSchema: JsonObject
+  /** True if a call needs approval; a rule about arguments may decide otherwise. */
   readonly requiresApproval: boolean
   /** Hints of the server, which may be wrong. */
   readonly annotations: Tool.Annotations
-  /** Whose tool it is; none if it is our own. */
+  /** `undefined` for a tool of this runtime. */
   readonly server: string | undefined
   /** Its server is not connected; a call waits for it. */
   readonly deferred: boolean
 }
 
-/**
- * What there is for a model, and what is not.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Definitions {
-  /** Our own first, then those of the servers, in an order that depends on nothing but their names. */
+  /** Tools of this runtime first, then those of the servers, in the order of their names. */
   readonly tools: ReadonlyArray<Definition>
-  /** The servers whose tools are not there, and why. */
+  /** The servers whose tools are missing, and why. */
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
   /** Whether there are more tools, which the model finds with `mcp_search`. */
   readonly searching: boolean
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface DefinitionsOptions {
-  /** The conversation: what was found in it stays offered in it. */
+  /** The conversation. Tools that were found in it stay offered in it. */
   readonly session?: string | undefined
-  /** Without it nobody can tell whether the definitions are too many, and all are given. */
+  /** Limits the number of definitions; without it all are given. */
   readonly model?: AutoSearch.Model | undefined
-  /** How long is waited for servers at most (default: as long as `McpRuntime.tools` does). */
+  /** The longest wait for servers (default: that of `McpRuntime.tools`). */
   readonly wait?: Duration.DurationInput | undefined
 }
 
-/**
- * A call as a model makes it.
- *
- * @since 0.1.0
- * @category models
- */
+/** A call as a model makes it. */
 export interface Call {
   readonly id: string
   readonly name: string
-  /** An object, or its JSON text as some APIs give it. Nothing, `null` and an empty text are no arguments. */
+  /** An object, or its JSON as a text. Nothing, `null` and an empty text are no arguments. */
   readonly arguments: unknown
   readonly session?: string | undefined
 }
 
-/**
- * What has become of a call.
- *
- * @since 0.1.0
- * @category models
- */
 export interface Output {
   readonly callId: string
   readonly name: string
-  /** What the model gets: labelled, bounded, and without anything hidden. */
+  /** For the model: labelled, bounded, and without hidden characters. */
   readonly text: string
-  /** What is no text, for models that can look or listen. */
+  /** Content that is not text. */
   readonly attachments: ReadonlyArray<OutputGuard.Attachment>
   readonly isError: boolean
   /** Why there is no result; for the application. */
   readonly error: McpError.RuntimeError | undefined
-  /** The result as its server gave it; for the application, never for the model. */
+  /** The result of the server; for the application, never for the model. */
   readonly result: McpRuntime.CallResult | undefined
 }
 
-/**
- * What happens to the calls of a model. `outcome` is as of `CallEnded`; what a server says on the way is escaped.
- *
- * @since 0.1.0
- * @category models
- */
+/** The calls of a model as events. `outcome` is that of `CallEnded`; texts of servers are escaped. */
 export type Event = Data.TaggedEnum<{
   Began: { readonly callId: string; readonly name: string; readonly session: string | undefined }
   Progress: { readonly callId: string; readonly name: string; readonly progress: McpClient.Progress }
@@ -126,62 +102,34 @@ export type Event = Data.TaggedEnum<{
   }
 }>
 
-/**
- * Constructors, guards and a matcher.
- *
- * @since 0.1.0
- * @category constructors
- */
 export const Event = Data.taggedEnum<Event>()
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface HandleOptions extends Pick<McpRuntime.CallOptions, "idleTimeout" | "totalTimeout" | "meta"> {
-  /** Called with each event of this call; what it throws is lost. */
+  /** Called with each event of this call; exceptions are ignored. */
   readonly onEvent?: ((event: Event) => void) | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** Characters of a description that a model is given. */
+  /** Characters of a description. */
   readonly maxDescription: number
-  /** Bytes of arguments that come as a text. */
+  /** Characters of arguments that come as a text. */
   readonly maxArguments: number
-  /** How many events each reader may leave unread. */
+  /** Unread events of each subscriber. */
   readonly eventCapacity: number
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { maxDescription: 4096, maxArguments: 4 * 1024 * 1024, eventCapacity: 256 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class ToolHandler extends Context.Tag("effect-mcp-runtime/agent/ToolHandler")<ToolHandler, {
-  /** What a model may call now. Asked anew for every turn, it follows what the servers offer. */
+  /** The tools that a model may call now. Ask anew for each turn, because servers change what they offer. */
   readonly definitions: (options?: DefinitionsOptions) => Effect.Effect<Definitions>
-  /** Whether a call of this name is for us, be there such a tool or not. */
+  /** Whether a call of this name belongs to MCP, even if there is no such tool. */
   readonly canHandle: (name: string) => boolean
-  /**
-   * Never fails: what goes wrong is told to the model. Interrupting it cancels the call at the server, and is no output.
-   */
+  /** Never fails: errors are in the output. Interruption cancels the call at the server. */
   readonly handle: (call: Call, options?: HandleOptions) => Effect.Effect<Output>
   readonly events: Stream.Stream<Event>
 }>() {}
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Requirements =
   | AgentTools.AgentTools
   | McpRuntime.McpRuntime
@@ -190,17 +138,303 @@ export type Requirements =
   | SearchSession.SearchSessions
   | ToolCatalog.ToolCatalog
 
-/**
- * @since 0.1.0
- * @category constructors
- */
+/** An output without the call that it answers. */
+type Answer = Omit<Output, "callId" | "name">
+
+/** A tool as a model may see it. */
+interface Shown extends ToolCatalog.Offered {
+  readonly requiresApproval: boolean
+}
+
+/** The longest name that is looked up. */
+const maxName = 512
+
+/** The longest wait of a search for servers; tools that come later are found later. */
+const searchWait = Duration.seconds(5)
+
+/** The names of definitions that are remembered for `canHandle`. */
+const maxGiven = 10_000
+
+/** The model of an application that names none: its context is never full. */
+const anyModel: AutoSearch.Model = { contextWindow: Infinity, toolCalling: true }
+
+const search = AutoSearch.definition.name
+
+/** Tools without hidden text, each cleaned once. */
+const cleaning = (maxDescription: number): (tool: Tool.Tool) => Tool.Tool => {
+  const cleaned = new WeakMap<Tool.Tool, Tool.Tool>()
+  const brief = (text: string | undefined, limit: number) => text && HiddenText.brief(text, limit)
+  return (tool) => {
+    const known = cleaned.get(tool)
+    if (known !== undefined) return known
+    const { annotations, description, inputSchema, title } = tool
+    const fresh: Tool.Tool = {
+      ...tool,
+      title: brief(title, 256),
+      description: brief(description, maxDescription),
+      inputSchema: HiddenText.cleanJson(inputSchema),
+      annotations: annotations.title === undefined
+        ? annotations
+        : { ...annotations, title: brief(annotations.title, 256) }
+    }
+    cleaned.set(tool, fresh)
+    return fresh
+  }
+}
+
+const ofServer = ({ _tag, name, requiresApproval, server, tool }: Shown, offered: Partial<Definition>): Definition => ({
+  name,
+  title: tool.title,
+  description: "",
+  inputSchema: tool.inputSchema,
+  ...offered,
+  requiresApproval,
+  annotations: tool.annotations,
+  server,
+  deferred: _tag === "Deferred"
+})
+
+const parse = Schema.decodeUnknownEither(Schema.parseJson())
+
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`
+
+/** The arguments as an object, in any of the forms of APIs, or what is wrong with them. */
+const argumentsOf = (given: unknown, maxLength: number): Either.Either<JsonObject, string> => {
+  const isEmpty = typeof given === "string" && given.length <= maxLength && given.trim() === ""
+  if (given === undefined || given === null || isEmpty) return Either.right({})
+  if (typeof given === "string" && given.length > maxLength) {
+    return Either.left(`they have ${given.length} characters, and ${maxLength} are the most`)
+  }
+  const parsed = typeof given === "string" ? parse(given) : Either.right(given)
+  if (Either.isLeft(parsed)) {
+    return Either.left("they are not valid JSON; write one JSON object, and nothing before or behind it")
+  }
+  const value = parsed.right
+  if (value === null) return Either.right({})
+  // the cast: it comes from JSON, or from an API that has parsed JSON
+  return isObject(value)
+    ? Either.right(value as JsonObject)
+    : Either.left(`they are ${kindOf(value)} and not an object`)
+}
+
+const invalid = (detail: string): Effect.Effect<never, McpError.InvalidArguments> =>
+  Effect.fail(new McpError.InvalidArguments({ server: "", operation: "tools/call", path: "", detail }))
+
+/** Characters of a server's text about an error. */
+const maxErrorText = 4096
+
+/** An error as text for a model: our text first, then the server's, guarded and without secrets. */
+export const errorText = (
+  error: McpError.RuntimeError,
+  tool: string,
+  guard: OutputGuard.OutputGuard["Type"],
+  redactor: Redaction.Redactor
+): Effect.Effect<string> =>
+  Effect.suspend(() => {
+    const { next, theirs, what } = McpError.forModel(error)
+    const ours = redactor.text(`Error (${error._tag}): ${what} ${next}`)
+    // cut twice, because the first cut can leave half of a secret at its end
+    const text = redactor.text((theirs ?? "").slice(0, 4 * maxErrorText)).slice(0, maxErrorText).trim()
+    if (text === "") return Effect.succeed(ours)
+    return Effect.map(
+      guard.renderText(text, { server: error.server, tool, kind: "error" }),
+      (rendered) => `${ours}\nThe server says:\n${rendered.text}`
+    )
+  })
+
+const outcomeOf = (exit: Exit.Exit<Answer>): (Event & { readonly _tag: "Ended" })["outcome"] => {
+  if (Exit.isFailure(exit)) return Cause.isInterrupted(exit.cause) ? "Interrupted" : "Defect"
+  return exit.value.error?._tag ?? (exit.value.isError ? "ToolError" : "Success")
+}
+
 export const make = (
   options?: Partial<Options>
-): Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope> => internal.make({ ...defaults, ...options })
+): Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { eventCapacity, maxArguments, maxDescription } = { ...defaults, ...options }
+    const agentTools = yield* AgentTools.AgentTools
+    const catalog = yield* ToolCatalog.ToolCatalog
+    const guard = yield* OutputGuard.OutputGuard
+    const permissions = yield* Permissions.Permissions
+    const redactor = yield* Redaction.Redaction
+    const runtime = yield* McpRuntime.McpRuntime
+    const sessions = yield* SearchSession.SearchSessions
+    const cleaned = cleaning(maxDescription)
+    const given = new Set<string>()
+    const events = yield* Broadcast.make<Event>(eventCapacity)
 
-/**
- * @since 0.1.0
- * @category layers
- */
+    const own = (name: string) => agentTools.tools().find(({ definition }) => definition.name === name)
+
+    const toolsWithin = (wait: Duration.DurationInput | undefined): Effect.Effect<McpRuntime.Tools> =>
+      wait === undefined ? runtime.tools : runtime.offered(wait).tools
+
+    /** The tools of servers, without those that have a name of ours and so could not be called. */
+    const shown = ({ tools }: McpRuntime.Tools): ReadonlyArray<Shown> =>
+      tools.filter(({ name }) => own(name) === undefined).map(({ _tag, name, requiresApproval, serverName, tool }) => ({
+        _tag,
+        name,
+        server: serverName,
+        tool: cleaned(tool),
+        requiresApproval
+      }))
+
+    const sessionOf = (
+      id: string | undefined,
+      model: AutoSearch.Model,
+      tools: Effect.Effect<ReadonlyArray<Shown>>
+    ) => sessions.session(id ?? "", { model, tools })
+
+    const remember = (definitions: ReadonlyArray<Definition>): void => {
+      for (const { name } of definitions) {
+        given.delete(name)
+        given.add(name)
+      }
+      for (const name of given) {
+        if (given.size <= maxGiven) return
+        given.delete(name)
+      }
+    }
+
+    const definitions: ToolHandler["Type"]["definitions"] = (asked) =>
+      Effect.gen(function*() {
+        const found = yield* toolsWithin(asked?.wait)
+        const tools = shown(found)
+        const byName = new Map(tools.map((tool) => [tool.name, tool]))
+        const session = sessionOf(asked?.session, asked?.model ?? anyModel, Effect.succeed(tools))
+        const offer = yield* session.offer
+        const offered = offer.definitions.flatMap((each): ReadonlyArray<Definition> => {
+          const { description = "", inputSchema, name } = each
+          if (each.entry === undefined) return [AgentTools.definition({ name, description, inputSchema })]
+          const tool = byName.get(name)
+          return tool === undefined ? [] : [ofServer(tool, { description, inputSchema })]
+        })
+        const all = [...agentTools.tools().map(({ definition }) => definition), ...offered]
+        remember(all)
+        return { tools: all, missing: found.missing, searching: offer.searching }
+      })
+
+    const answer = (text: string, more?: Partial<Answer>): Answer => ({
+      text,
+      attachments: [],
+      isError: false,
+      error: undefined,
+      result: undefined,
+      ...more
+    })
+
+    /** Tools for apps only do not exist for a model. */
+    const isHidden = (name: string): boolean => {
+      const entry = catalog.index().resolve(name)
+      return entry !== undefined && Tool.isAppOnly(entry.tool)
+    }
+
+    /** Suggests only tools that a model may call. */
+    const withoutHidden = (error: McpError.NotFound): McpError.NotFound => {
+      const { byQualifiedName } = catalog.index()
+      const suggestions = error.suggestions?.filter((name) => {
+        const entry = byQualifiedName.get(name)
+        if (entry === undefined || Tool.isAppOnly(entry.tool)) return false
+        const subject = { kind: "tool", server: entry.server, name: entry.tool.name } as const
+        return permissions.decide("model", subject).decision !== "deny"
+      })
+      return new McpError.NotFound({ ...error, suggestions })
+    }
+
+    const call = (
+      { id, name }: Call,
+      args: JsonObject,
+      handling: HandleOptions | undefined,
+      tell: (event: Event) => void
+    ): Effect.Effect<Answer, McpError.RuntimeError> =>
+      Effect.suspend(() => {
+        if (name.length > maxName || isHidden(name)) {
+          return Effect.fail(new McpError.NotFound({ server: "", kind: "tool", name }))
+        }
+        return runtime.callTool(name, args, {
+          origin: "model",
+          callId: id === "" ? undefined : id,
+          idleTimeout: handling?.idleTimeout,
+          totalTimeout: handling?.totalTimeout,
+          meta: handling?.meta,
+          onProgress: ({ message, progress, total }) =>
+            tell(Event.Progress({
+              callId: id,
+              name,
+              progress: { progress, total, message: message && UntrustedText.excerpt(message) }
+            }))
+        })
+      }).pipe(
+        Effect.flatMap((result) => {
+          const { maxResultChars, serverName: server, toolName: tool } = result.metadata
+          return Effect.map(guard.render(result, { server, tool, maxResultChars }), ({ attachments, text }) =>
+            answer(result.isError ? `The tool reports that it has failed:\n${text}` : text, {
+              attachments,
+              isError: result.isError,
+              result
+            }))
+        }),
+        Effect.mapError((error) => error._tag === "NotFound" ? withoutHidden(error) : error)
+      )
+
+    const find = ({ session }: Call, args: JsonObject): Effect.Effect<Answer, McpError.InvalidArguments> =>
+      Option.match(AutoSearch.decodeQuery(args), {
+        onNone: () =>
+          invalid("a search needs a `query`, in a few words"),
+        onSome: (query) =>
+          sessionOf(session, anyModel, Effect.map(toolsWithin(searchWait), shown)).search(query).pipe(
+            Effect.flatMap(({ text }) => guard.renderText(text, { server: query.server ?? "mcp", tool: search })),
+            Effect.map(({ text }) => answer(text))
+          )
+      })
+
+    const answered = (
+      request: Call,
+      handling: HandleOptions | undefined,
+      tell: (event: Event) => void
+    ): Effect.Effect<Answer> =>
+      Effect.suspend((): Effect.Effect<Answer, McpError.RuntimeError> => {
+        const args = argumentsOf(request.arguments, maxArguments)
+        if (Either.isLeft(args)) return invalid(args.left)
+        if (request.name === search) return find(request, args.right)
+        const tool = own(request.name)
+        return tool === undefined
+          ? call(request, args.right, handling, tell)
+          : Effect.map(tool.run(args.right), ({ text, ...more }) => answer(text, more))
+      }).pipe(Effect.catchAll((error) =>
+        Effect.map(errorText(error, request.name, guard, redactor), (text) => answer(text, { isError: true, error }))
+      ))
+
+    const handle: ToolHandler["Type"]["handle"] = (request, handling) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          const { id: callId, name, session } = request
+          const tell = (event: Event): void => {
+            events.publish(event)
+            try {
+              handling?.onEvent?.(event)
+            } catch {
+              // as the option says
+            }
+          }
+          const began = yield* Clock.currentTimeMillis
+          tell(Event.Began({ callId, name, session }))
+          const exit = yield* Effect.exit(restore(answered(request, handling, tell)))
+          const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
+          tell(Event.Ended({ callId, name, took, outcome: outcomeOf(exit) }))
+          return yield* Exit.map(exit, (answer) => ({ callId, name, ...answer }))
+        })
+      )
+
+    return {
+      definitions,
+      canHandle: (name) =>
+        name.startsWith("mcp__") || name === search || given.has(name) || own(name) !== undefined ||
+        catalog.index().byQualifiedName.has(name),
+      handle,
+      events: events.stream
+    }
+  })
+
 export const layer = (options?: Partial<Options>): Layer.Layer<ToolHandler, never, Requirements> =>
   Layer.scoped(ToolHandler, make(options))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, type Layer, type Scope } from "effect"
 import * as AgentTools from "../../src/agent/AgentTools.ts"
-import { parseLine } from "../../src/agent/internal/commands.ts"
+import { parseLine } from "../../src/agent/commands.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, Layer, type Scope, Stream, TestClock } from "effect"
 import * as AgentTools from "../../src/agent/AgentTools.ts"
-import * as Failed from "../../src/agent/internal/failed.ts"
 import * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as Credentials from "../../src/auth/Credentials.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -679,9 +678,9 @@ describe("the words for an error", () => {
 
   it.scoped("never have a secret or a stack of ours in them, and what a server says only under its label", () =>
     Effect.gen(function*() {
-      const failed = Failed.make(yield* OutputGuard.OutputGuard, Redaction.make())
+      const guard = yield* OutputGuard.OutputGuard
       for (const error of Object.values(errors)) {
-        const text = yield* failed(error, "t")
+        const text = yield* ToolHandler.errorText(error, "t", guard, Redaction.make())
         assert.notInclude(text, secret, error._tag)
         const [ours] = text.split("<mcp_tool_output")
         assert.notMatch(ours!, /^ +at /m, error._tag)

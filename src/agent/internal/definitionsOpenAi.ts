@@ -6,12 +6,12 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
+import * as Media from "../media.ts"
 import type * as ToolDefinitions from "../ToolDefinitions.ts"
 import type * as ToolHandler from "../ToolHandler.ts"
 import * as Made from "./definitionsMade.ts"
 import * as Names from "./definitionsNames.ts"
 import * as Strict from "./definitionsStrict.ts"
-import * as Media from "./media.ts"
 
 const names = /^[a-zA-Z0-9_-]{1,64}$/
 

@@ -1,8 +1,4 @@
-/**
- * Effects for libraries that know promises and signals, and nothing else. Each is a fiber of the scope.
- *
- * @internal
- */
+/** Effects as promises with signals, for libraries that know nothing else. Each runs as a fiber of the scope. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,14 +6,9 @@ import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 
-/**
- * Interrupted by its signal, the promise is rejected with the signal's reason, as such libraries expect.
- *
- * @internal
- */
+/** If the signal interrupts the effect, the promise is rejected with the reason of the signal. */
 export type Run = <A>(effect: Effect.Effect<A>, signal?: AbortSignal) => Promise<A>
 
-/** @internal */
 export const make: Effect.Effect<Run, never, Scope.Scope> = Effect.gen(function*() {
   const scope = yield* Effect.scope
   const run = Runtime.runPromiseExit(yield* Effect.runtime())
