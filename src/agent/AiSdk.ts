@@ -1,8 +1,4 @@
-/**
- * The tools of MCP as tools of Vercel's AI SDK (`ai`). The only module that needs that package.
- *
- * @since 0.1.0
- */
+/** The tools of MCP as tools of Vercel's AI SDK (`ai`). The only module that needs that package. */
 import { dynamicTool, jsonSchema, type ToolSet } from "ai"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,32 +10,16 @@ import * as Media from "./media.ts"
 import * as Promised from "./promised.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends Media.Options {
-  /**
-   * Whether the SDK asks for approval too, where somebody has to agree. The runtime decides in any case, and asks
-   * whomever `Approval` says.
-   */
+  /** Lets the SDK ask for approval too, where a rule asks. The runtime decides in any case, and asks `Approval`. */
   readonly needsApproval: boolean
-  /** What goes for every call. */
+  /** The options of every call. */
   readonly handling: ToolHandler.HandleOptions | undefined
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { ...Media.defaults, needsApproval: false, handling: undefined }
 
-/**
- * What a tool gives, as it is kept in messages. The model gets the text, and of the attachments what it can see.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The output of a tool, as messages keep it. The model gets the text, and the attachments that it can see. */
 export const Output = Schema.Struct({
   text: Schema.String,
   attachments: Schema.Array(Schema.Struct({
@@ -51,36 +31,23 @@ export const Output = Schema.Struct({
   isError: Schema.Boolean
 })
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface LiveOptions extends ToolHandler.DefinitionsOptions {
-  /** Tools of the application. Where both have a name, this one is called. */
+  /** Tools of the application. They win where a name is taken twice. */
   readonly own?: ToolSet | undefined
 }
 
-/**
- * Tools for one run of a model over many steps.
- *
- * @since 0.1.0
- * @category models
- */
+/** Tools for one run of a model over many steps. */
 export interface Live {
-  /** For `tools`. It grows with what the servers offer during the run, so hand on this very object. */
+  /** For `tools`. Pass this object itself, because it grows with the tools that servers add during the run. */
   readonly tools: ToolSet
-  /** For `prepareStep`: what is there before each step is what the model may call in it. */
+  /** For `prepareStep`: limits each step to the tools that exist before it. */
   readonly prepareStep: () => Promise<{ readonly activeTools: Array<string> }>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class AiSdk extends Context.Tag("effect-mcp-runtime/agent/AiSdk")<AiSdk, {
-  /** The tools that there are now. */
+  /** The tools at this moment. */
   readonly toolSet: (options?: ToolHandler.DefinitionsOptions) => Effect.Effect<ToolSet>
-  /** The tools that there are now, and in each step those that there are then. */
+  /** The tools at this moment, and in each step those of that step. */
   readonly live: (options?: LiveOptions) => Effect.Effect<Live>
 }>() {}
 
@@ -109,15 +76,10 @@ const toModelOutput = (options: Media.Options): ToModelOutput => ({ output }) =>
     }
   })
 
-/** Names come from servers, and a set of tools has nothing but them. */
+/** Without a prototype, because the keys are names of servers' tools. */
 const empty = (): ToolSet => Object.create(null)
 
-/**
- * Calls are interrupted with the signal of the SDK, and when the scope closes.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Calls are interrupted by the signal of the SDK, and when the scope closes. */
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<AiSdk["Type"], never, ToolHandler.ToolHandler | Scope.Scope> =>
@@ -169,9 +131,5 @@ export const make = (
     }
   })
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (options?: Partial<Options>): Layer.Layer<AiSdk, never, ToolHandler.ToolHandler> =>
   Layer.scoped(AiSdk, make(options))

@@ -1,11 +1,9 @@
 /**
- * The tools of MCP as a toolkit of `@effect/ai`: read anew for every request to a model, so that it follows what the
- * servers offer. The only module that needs that package.
+ * The tools of MCP as a toolkit of `@effect/ai`, read anew for each request to a model because servers change what they
+ * offer. The only module that needs that package.
  *
- * A model that calls a tool nobody has told it of makes `@effect/ai` itself fail with `MalformedOutput`, after the call
- * was answered. With `@effect/ai-openai`, configure the model with `strict: false`: schemas of MCP tools are not strict.
- *
- * @since 0.1.0
+ * If a model calls a tool that it was not offered, `@effect/ai` fails with `MalformedOutput` after the call was answered.
+ * With `@effect/ai-openai`, configure the model with `strict: false`: schemas of MCP tools are not strict.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
@@ -19,12 +17,7 @@ import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Media from "./media.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
-/**
- * What has become of a call: for the application all of it, for the model its text.
- *
- * @since 0.1.0
- * @category schemas
- */
+/** The output of a call: the whole of it for the application, its text for the model. */
 export const Output: Schema.Schema<ToolHandler.Output, string> = Schema.transform(
   Schema.String,
   Schema.declare((value): value is ToolHandler.Output =>
@@ -46,24 +39,14 @@ export const Output: Schema.Schema<ToolHandler.Output, string> = Schema.transfor
   }
 )
 
-/**
- * The arguments of a tool of MCP, whatever they are.
- *
- * @since 0.1.0
- * @category models
- */
+/** The arguments of an MCP tool. */
 export interface AnyArguments extends Tool.AnyStructSchema {
   readonly Type: unknown
   readonly Encoded: unknown
   readonly Context: never
 }
 
-/**
- * A tool of MCP. Its arguments are judged by its server, so here they may be anything.
- *
- * @since 0.1.0
- * @category models
- */
+/** An MCP tool. Its server validates the arguments, so any are accepted here. */
 export type McpTool = Tool.Tool<string, {
   readonly parameters: AnyArguments
   readonly success: typeof Output
@@ -71,33 +54,19 @@ export type McpTool = Tool.Tool<string, {
   readonly failureMode: "return"
 }>
 
-/**
- * The tools by the names that a model calls them by.
- *
- * @since 0.1.0
- * @category models
- */
+/** The tools by their names for a model. */
 export type McpTools = Record<string, McpTool>
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends ToolHandler.DefinitionsOptions {
-  /** What goes for every call. */
+  /** The options of every call. */
   readonly handling?: ToolHandler.HandleOptions | undefined
 }
 
-/**
- * The types that most models can see, and how many bytes one attachment may have.
- *
- * @since 0.1.0
- * @category defaults
- */
+/** The types that most models can see, and the largest attachment. */
 export const defaults: Media.Options = Media.defaults
 
 const parameters = (schema: JsonRpc.JsonObject): AnyArguments =>
-  // `@effect/ai` has no type for a tool whose parameters are known as JSON Schema only
+  // the cast: `@effect/ai` has no type for a tool whose parameters are a JSON Schema
   Schema.Unknown.annotations({ jsonSchema: { ...schema, type: "object" } }) as unknown as AnyArguments
 
 const toolOf = ({ annotations, description, inputSchema, name, title }: ToolHandler.Definition): McpTool => {
@@ -111,15 +80,12 @@ const toolOf = ({ annotations, description, inputSchema, name, title }: ToolHand
 }
 
 const byName = <A extends Tool.Any>(tools: ReadonlyArray<readonly [string, A]>): Record<string, A> =>
-  // names come from servers, and a record of them has nothing but them
+  // without a prototype, because the keys are names of servers' tools
   Object.assign(Object.create(null), Object.fromEntries(tools))
 
 /**
- * The toolkit to give to `LanguageModel.generateText` and the like as it is: it is made again for each of them. What goes
- * wrong in a call is a result that the model sees, with `isFailure`.
- *
- * @since 0.1.0
- * @category constructors
+ * The toolkit for `LanguageModel.generateText` and its siblings, which run this effect for each request. A failed call is
+ * a result with `isFailure` that the model sees.
  */
 export const make = (
   options?: Options
@@ -131,7 +97,7 @@ export const make = (
       tools: byName(tools.map((definition) => [definition.name, toolOf(definition)])),
       handle: (name, args) =>
         Effect.gen(function*() {
-          // the id that the model has given is not handed on
+          // `@effect/ai` does not pass the id of the model
           const id = `${name}-${(yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)).toString(36)}`
           const output = yield* handler.handle(
             { id, name, arguments: args, session: options?.session },
@@ -142,12 +108,7 @@ export const make = (
     }
   })
 
-/**
- * Tools of an application and of MCP.
- *
- * @since 0.1.0
- * @category models
- */
+/** Tools of an application and of MCP. */
 export type Merged<Own extends Record<string, Tool.Any>> = Record<string, Own[keyof Own] | McpTool>
 
 const joined = (
@@ -158,12 +119,7 @@ const joined = (
   handle: (name, args) => Object.hasOwn(own.tools, name) ? own.handle(name, args) : mcp.handle(name, args)
 })
 
-/**
- * An application's own toolkit together with that of MCP. Where both have a name, the application's own tool is called.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The toolkit of an application together with that of MCP. The application's tools win where a name is taken twice. */
 export const merge = <Own extends Record<string, Tool.Any>, E, R>(
   own: Effect.Effect<Toolkit.WithHandler<Own>, E, R>,
   options?: Options
@@ -171,7 +127,7 @@ export const merge = <Own extends Record<string, Tool.Any>, E, R>(
   Effect.zipWith(
     own,
     make(options),
-    // what a toolkit does with names does not depend on the types of its tools, of which the compiler cannot be told
+    // the cast: a toolkit looks tools up by name, whatever their types are
     joined as unknown as (
       own: Toolkit.WithHandler<Own>,
       mcp: Toolkit.WithHandler<McpTools>
@@ -179,11 +135,8 @@ export const merge = <Own extends Record<string, Tool.Any>, E, R>(
   )
 
 /**
- * What of the results of tools is no text and can be shown to a model, as a message for the next request: the results of
- * tools in a prompt of `@effect/ai` carry nothing but text. Empty if there is nothing.
- *
- * @since 0.1.0
- * @category constructors
+ * The attachments of tool results as a message for the next request, because the results in a prompt of `@effect/ai` are
+ * text only. Empty without attachments.
  */
 export const attachments = (
   parts: ReadonlyArray<Response.AnyPart>,

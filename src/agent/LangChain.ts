@@ -1,8 +1,4 @@
-/**
- * The tools of MCP as tools of LangChain (`@langchain/core`). The only module that needs that package.
- *
- * @since 0.1.0
- */
+/** The tools of MCP as tools of LangChain (`@langchain/core`). The only module that needs that package. */
 import { type ContentBlock, ToolMessage } from "@langchain/core/messages"
 import { StructuredTool, type ToolRunnableConfig } from "@langchain/core/tools"
 import * as Context from "effect/Context"
@@ -16,31 +12,17 @@ import * as Media from "./media.ts"
 import * as Promised from "./promised.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
-/**
- * For a model whose API takes nothing but text as the output of a tool, `mediaTypes` is to be empty.
- *
- * @since 0.1.0
- * @category models
- */
+/** Leave `mediaTypes` empty for an API that takes only text as the output of a tool. */
 export interface Options extends Media.Options {
-  /** What goes for every call. */
+  /** The options of every call. */
   readonly handling: ToolHandler.HandleOptions | undefined
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { ...Media.defaults, handling: undefined }
 
-/**
- * What the application gets beside the content, and no model.
- *
- * @since 0.1.0
- * @category models
- */
+/** For the application, beside the content that the model gets. */
 export interface Artifact {
-  /** As the server gave it. */
+  /** As the server sent it. */
   readonly structuredContent: JsonRpc.Json | undefined
   readonly attachments: ReadonlyArray<OutputGuard.Attachment>
   readonly isError: boolean
@@ -48,22 +30,12 @@ export interface Artifact {
   readonly error: McpError.RuntimeError | undefined
 }
 
-/**
- * What a call gives: a message if it was a call of a model, and else the content alone.
- *
- * @since 0.1.0
- * @category models
- */
+/** A message for a call of a model, else only its content. */
 export type Answer = string | Array<ContentBlock> | ToolMessage
 
 type Call = (input: unknown, config: ToolRunnableConfig | undefined) => Promise<[Answer, Artifact]>
 
-/**
- * A tool of MCP.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool of MCP. */
 export class McpTool extends StructuredTool<JsonRpc.JsonObject, unknown, unknown, Answer> {
   override readonly name: string
   override readonly description: string
@@ -80,24 +52,20 @@ export class McpTool extends StructuredTool<JsonRpc.JsonObject, unknown, unknown
     this.description = description
     this.schema = inputSchema
     this.run = run
-    // Whatever the arguments are, the tool is called, and what its server says of them goes to the model. LangChain would
-    // throw, and match them with patterns of whoever wrote the schema, in whatever time that takes.
+    // LangChain would validate the arguments with the patterns of the server's schema, in unbounded time, and throw. The
+    // server validates them, and its error goes to the model.
     const open: McpTool = Object.create(this, { schema: { value: {} } })
     this.call = super.call.bind(open)
   }
 
   protected override _call(input: unknown, _: unknown, config?: ToolRunnableConfig): Promise<Answer> {
-    // LangChain takes the pair apart, of which its types do not know
+    // the cast: LangChain splits the pair, which its types do not say
     return this.run(input, config) as Promise<unknown> as Promise<Answer>
   }
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class LangChain extends Context.Tag("effect-mcp-runtime/agent/LangChain")<LangChain, {
-  /** The tools that there are now. */
+  /** The tools at this moment. */
   readonly tools: (options?: ToolHandler.DefinitionsOptions) => Effect.Effect<Array<McpTool>>
 }>() {}
 
@@ -113,12 +81,7 @@ const contentOf = (
   ]
 }
 
-/**
- * Calls are interrupted with the signal of their configuration, and when the scope closes.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Calls are interrupted by the signal of their configuration, and when the scope closes. */
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<LangChain["Type"], never, ToolHandler.ToolHandler | Scope.Scope> =>
@@ -131,7 +94,7 @@ export const make = (
       const { attachments, error, isError, name, result } = output
       const artifact: Artifact = { structuredContent: result?.structuredContent, attachments, isError, error }
       const content = contentOf(output, all)
-      // LangChain itself calls every message that it makes a success
+      // LangChain marks every message that it makes as a success
       return isError && callId !== undefined
         ? [new ToolMessage({ status: "error", content, artifact, tool_call_id: callId, name }), artifact]
         : [content, artifact]
@@ -157,9 +120,5 @@ export const make = (
     }
   })
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (options?: Partial<Options>): Layer.Layer<LangChain, never, ToolHandler.ToolHandler> =>
   Layer.scoped(LangChain, make(options))

@@ -1,83 +1,53 @@
 /**
- * Definitions of tools as the APIs of OpenAI and Anthropic take them, the calls in what these APIs answer, and the outputs
- * as they want them back. Pure functions over plain data; no package of theirs is needed.
- *
- * @since 0.1.0
+ * Tool definitions in the formats of the OpenAI and Anthropic APIs, the tool calls in their answers, and the outputs for
+ * the next request. Pure functions over plain data, without a package of theirs.
  */
-import * as anthropics from "./internal/definitionsAnthropic.ts"
-import * as openAis from "./internal/definitionsOpenAi.ts"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import { isObject, type JsonObject } from "../json/Json.ts"
+import { entriesOf, textsOf } from "../json/schema.ts"
+import * as ToolName from "../tools/ToolName.ts"
 import * as Media from "./media.ts"
+import * as ModelSchema from "./modelSchema.ts"
+import * as StrictSchema from "./strictSchema.ts"
 import type * as ToolHandler from "./ToolHandler.ts"
 
-/**
- * What is said to a model of tools, and what its calls of them mean.
- *
- * @since 0.1.0
- * @category models
- */
+/** The tools of a request, and the way back from its answer. */
 export interface Offer<Tool, Answer> {
   /** For the request as it is. */
   readonly tools: Array<Tool>
-  /** All calls in an answer, those of other tools as they are; `ToolHandler.canHandle` says which are for us. */
+  /** All calls in an answer, calls of other tools too; `ToolHandler.canHandle` tells them apart. */
   readonly calls: (answer: Answer, session?: string) => ReadonlyArray<ToolHandler.Call>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface OpenAiOptions {
-  /**
-   * Whether schemas are made strict where they can be, so that the API holds a model to them. Tools whose schemas cannot
-   * be stay as they are.
-   */
+  /** Makes schemas strict where that is possible, so that the API enforces them. Other tools stay as they are. */
   readonly strict: boolean
-  /** Whether each `$ref` is replaced by what it means. Strict schemas have none in any case. */
+  /** Replaces each `$ref` by its target. Strict schemas have none in any case. */
   readonly inline: boolean
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface AnthropicOptions extends Pick<OpenAiOptions, "inline"> {}
 
-/**
- * What of the attachments is shown to a model. Others are named in the text.
- *
- * @since 0.1.0
- * @category models
- */
+/** The attachments that are shown to a model. The others are named in the text. */
 export interface ResultOptions extends Media.Options {}
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: OpenAiOptions & ResultOptions = { ...Media.defaults, strict: false, inline: false }
 
-/**
- * A tool of OpenAI's chat completions.
- *
- * @since 0.1.0
- * @category models
- */
-export interface OpenAiChatTool {
-  readonly type: "function"
-  readonly function: {
-    readonly name: string
-    readonly description: string
-    readonly parameters: Record<string, unknown>
-    readonly strict: boolean
-  }
+interface OpenAiFunction {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Record<string, unknown>
+  readonly strict: boolean
 }
 
-/**
- * The message of a choice of OpenAI's chat completions, as much of it as matters.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool of OpenAI's chat completions. */
+export interface OpenAiChatTool {
+  readonly type: "function"
+  readonly function: OpenAiFunction
+}
+
+/** The message of a choice of OpenAI's chat completions. */
 export interface OpenAiChatAnswer {
   readonly tool_calls?:
     | ReadonlyArray<{
@@ -88,10 +58,6 @@ export interface OpenAiChatAnswer {
     | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type OpenAiChatMessage =
   | { role: "tool"; tool_call_id: string; content: string }
   | {
@@ -99,26 +65,12 @@ export type OpenAiChatMessage =
     content: Array<{ type: "text"; text: string } | { type: "image_url"; image_url: { url: string } }>
   }
 
-/**
- * A tool of OpenAI's Responses.
- *
- * @since 0.1.0
- * @category models
- */
-export interface OpenAiResponsesTool {
+/** A tool of OpenAI's Responses. */
+export interface OpenAiResponsesTool extends OpenAiFunction {
   readonly type: "function"
-  readonly name: string
-  readonly description: string
-  readonly parameters: Record<string, unknown>
-  readonly strict: boolean
 }
 
-/**
- * The `output` of one of OpenAI's Responses, as much of it as matters.
- *
- * @since 0.1.0
- * @category models
- */
+/** The `output` of OpenAI's Responses. */
 export type OpenAiResponsesAnswer = ReadonlyArray<{
   readonly type: string
   readonly call_id?: unknown
@@ -126,10 +78,6 @@ export type OpenAiResponsesAnswer = ReadonlyArray<{
   readonly arguments?: unknown
 }>
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface OpenAiResponsesItem {
   type: "function_call_output"
   call_id: string
@@ -138,24 +86,14 @@ export interface OpenAiResponsesItem {
     | Array<{ type: "input_text"; text: string } | { type: "input_image"; image_url: string; detail: "auto" }>
 }
 
-/**
- * A tool of Anthropic's Messages.
- *
- * @since 0.1.0
- * @category models
- */
+/** A tool of Anthropic's Messages. */
 export interface AnthropicTool {
   name: string
   description: string
   input_schema: { type: "object"; [key: string]: unknown }
 }
 
-/**
- * A message of Anthropic's Messages, as much of it as matters.
- *
- * @since 0.1.0
- * @category models
- */
+/** A message of Anthropic's Messages. */
 export interface AnthropicAnswer {
   readonly content: ReadonlyArray<{
     readonly type: string
@@ -165,24 +103,12 @@ export interface AnthropicAnswer {
   }>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type AnthropicImageType = "image/jpeg" | "image/png" | "image/gif" | "image/webp"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type AnthropicPart =
   | { type: "text"; text: string }
   | { type: "image"; source: { type: "base64"; media_type: AnthropicImageType; data: string } }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface AnthropicMessage {
   role: "user"
   content: Array<
@@ -191,69 +117,224 @@ export interface AnthropicMessage {
   >
 }
 
-/**
- * For `tools` of OpenAI's chat completions, and the calls in a message.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A schema has one converted form, however many turns a model takes. */
+const once = <A>(convert: (schema: JsonObject) => A): (schema: JsonObject) => A => {
+  const converted = new WeakMap<JsonObject, { readonly value: A }>()
+  return (schema) => {
+    const known = converted.get(schema)
+    if (known !== undefined) return known.value
+    const value = convert(schema)
+    converted.set(schema, { value })
+    return value
+  }
+}
+
+const referring = once((schema) => ModelSchema.make(schema, { inline: false }))
+const inlined = once((schema) => ModelSchema.make(schema, { inline: true }))
+const strictOf = once((schema) => StrictSchema.make(inlined(schema)))
+
+/** The tools by the names that an API takes. A name that it does not take is replaced by one that every API takes. */
+const named = (
+  definitions: ReadonlyArray<ToolHandler.Definition>,
+  pattern: RegExp
+): ReadonlyMap<string, ToolHandler.Definition> => {
+  const byName = new Map(definitions.filter(({ name }) => pattern.test(name)).map((each) => [each.name, each]))
+  for (const definition of definitions.filter(({ name }) => !pattern.test(name))) {
+    const server = definition.server ?? "tool"
+    let name = ToolName.qualify(server, definition.name, "double")
+    for (let at = 2; byName.has(name); at++) name = ToolName.qualify(server, `${definition.name} ${at}`, "double")
+    byName.set(name, definition)
+  }
+  return byName
+}
+
+const parse = Schema.decodeUnknownEither(Schema.parseJson())
+
+/** Without the `null`s of strict mode. Arguments that are not JSON are left to the handler, which tells the model. */
+const withoutAbsent = (args: unknown, plan: StrictSchema.Plan): unknown => {
+  const value = typeof args === "string" ? Either.getOrUndefined(parse(args)) : args
+  return isObject(value) ? StrictSchema.without(value, plan) : args
+}
+
+const openAi = (
+  definitions: ReadonlyArray<ToolHandler.Definition>,
+  options: Partial<OpenAiOptions> | undefined
+) => {
+  const { inline, strict } = { ...defaults, ...options }
+  const byName = named(definitions, /^[a-zA-Z0-9_-]{1,64}$/)
+  const plans = new Map<string, StrictSchema.Plan>()
+  const functions = Array.from(byName, ([name, { description, inputSchema }]): OpenAiFunction => {
+    const made = strict ? strictOf(inputSchema) : undefined
+    if (made !== undefined) plans.set(name, made.plan)
+    const parameters = made?.schema ?? (inline ? inlined : referring)(inputSchema)
+    return { name, description, parameters: { ...parameters }, strict: made !== undefined }
+  })
+  const call = (id: string, name: string, args: unknown, session: string | undefined): ToolHandler.Call => {
+    const plan = plans.get(name)
+    const given = plan === undefined ? args : withoutAbsent(args, plan)
+    return { id, name: byName.get(name)?.name ?? name, arguments: given, session }
+  }
+  return { functions, call }
+}
+
+const imagesOf = ({ attachments }: ToolHandler.Output, options: Partial<ResultOptions> | undefined) =>
+  Media.shown(attachments, { ...defaults, ...options }).filter(Media.isImage)
+
+/** For `tools` of OpenAI's chat completions, and the calls in a message. */
 export const openAiChat = (
   definitions: ReadonlyArray<ToolHandler.Definition>,
   options?: Partial<OpenAiOptions>
-): Offer<OpenAiChatTool, OpenAiChatAnswer> => openAis.chat(definitions, { ...defaults, ...options })
+): Offer<OpenAiChatTool, OpenAiChatAnswer> => {
+  const { call, functions } = openAi(definitions, options)
+  return {
+    tools: functions.map((each) => ({ type: "function", function: each })),
+    calls: ({ tool_calls }, session) =>
+      (tool_calls ?? []).flatMap(({ function: called, id }) =>
+        called === undefined ? [] : [call(id, called.name, called.arguments, session)]
+      )
+  }
+}
 
 /**
- * The messages that follow the message with the calls: one for each call, and, where there are pictures, one of the user
- * that shows them, for the output of a tool is only text there.
- *
- * @since 0.1.0
- * @category constructors
+ * The messages that follow the message with the calls: one for each call, and one of the user with the images, because the
+ * output of a tool is text only.
  */
 export const openAiChatResults = (
   outputs: ReadonlyArray<ToolHandler.Output>,
   options?: Partial<ResultOptions>
-): Array<OpenAiChatMessage> => openAis.chatResults(outputs, { ...defaults, ...options })
+): Array<OpenAiChatMessage> => {
+  const messages = outputs.map((output): OpenAiChatMessage => {
+    const notes = imagesOf(output, options).map(({ reference }) => `(${reference} is shown in the message that follows.)`)
+    return { role: "tool", tool_call_id: output.callId, content: [output.text, ...notes].join("\n") }
+  })
+  const content = outputs.flatMap((output) =>
+    imagesOf(output, options).flatMap((image) => [
+      { type: "text" as const, text: `${image.reference} of the tool call ${output.callId}:` },
+      { type: "image_url" as const, image_url: { url: Media.dataUrl(image) } }
+    ])
+  )
+  return content.length === 0 ? messages : [...messages, { role: "user", content }]
+}
 
-/**
- * For `tools` of OpenAI's Responses, and the calls in its `output`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** For `tools` of OpenAI's Responses, and the calls in its `output`. */
 export const openAiResponses = (
   definitions: ReadonlyArray<ToolHandler.Definition>,
   options?: Partial<OpenAiOptions>
-): Offer<OpenAiResponsesTool, OpenAiResponsesAnswer> => openAis.responses(definitions, { ...defaults, ...options })
+): Offer<OpenAiResponsesTool, OpenAiResponsesAnswer> => {
+  const { call, functions } = openAi(definitions, options)
+  return {
+    tools: functions.map((each) => ({ type: "function", ...each })),
+    calls: (answer, session) =>
+      answer.flatMap(({ arguments: args, call_id: id, name, type }) =>
+        type === "function_call" && typeof id === "string" && typeof name === "string"
+          ? [call(id, name, args, session)]
+          : []
+      )
+  }
+}
 
-/**
- * The items of the next `input`, one for each call.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The items of the next `input`, one for each call. */
 export const openAiResponsesResults = (
   outputs: ReadonlyArray<ToolHandler.Output>,
   options?: Partial<ResultOptions>
-): Array<OpenAiResponsesItem> => openAis.responsesResults(outputs, { ...defaults, ...options })
+): Array<OpenAiResponsesItem> =>
+  outputs.map((output) => {
+    const { callId, text } = output
+    const images = imagesOf(output, options).map((image) => ({
+      type: "input_image" as const,
+      image_url: Media.dataUrl(image),
+      detail: "auto" as const
+    }))
+    return {
+      type: "function_call_output",
+      call_id: callId,
+      output: images.length === 0 ? text : [{ type: "input_text", text }, ...images]
+    }
+  })
 
-/**
- * For `tools` of Anthropic's Messages, and the calls in a message.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The names of properties that Anthropic takes at the root. */
+const property = /^[a-zA-Z0-9_.-]{1,64}$/
+
+/** A schema with names of properties that Anthropic takes, and the names that were replaced, by the new ones. */
+const withNames = (
+  schema: JsonObject
+): { readonly schema: JsonObject; readonly before: ReadonlyMap<string, string> } => {
+  const all = entriesOf(schema["properties"])
+  const taken = new Set(all.flatMap(([name]) => property.test(name) ? [name] : []))
+  const before = new Map<string, string>()
+  const after = new Map<string, string>()
+  for (const [name] of all) {
+    if (property.test(name)) continue
+    const base = name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 60) || "_"
+    let fresh = base
+    for (let at = 2; taken.has(fresh); at++) fresh = `${base.slice(0, 58)}_${at}`
+    taken.add(fresh)
+    before.set(fresh, name)
+    after.set(name, fresh)
+  }
+  if (before.size === 0) return { schema, before }
+  const renamed = (name: string): string => after.get(name) ?? name
+  const properties = ModelSchema.fromEntries(all.map(([name, each]) => [renamed(name), each]))
+  const required = textsOf(schema["required"]).map(renamed)
+  return { before, schema: { ...schema, properties, ...(required.length === 0 ? {} : { required }) } }
+}
+
+/** For `tools` of Anthropic's Messages, and the calls in a message. */
 export const anthropic = (
   definitions: ReadonlyArray<ToolHandler.Definition>,
   options?: Partial<AnthropicOptions>
-): Offer<AnthropicTool, AnthropicAnswer> => anthropics.offer(definitions, { ...defaults, ...options })
+): Offer<AnthropicTool, AnthropicAnswer> => {
+  const { inline } = { ...defaults, ...options }
+  const byName = named(definitions, /^[a-zA-Z0-9_-]{1,128}$/)
+  const replaced = new Map<string, ReadonlyMap<string, string>>()
+  const tools = Array.from(byName, ([name, { description, inputSchema }]): AnthropicTool => {
+    const { before, schema } = withNames((inline ? inlined : referring)(inputSchema))
+    replaced.set(name, before)
+    return { name, description, input_schema: { ...schema, type: "object" } }
+  })
+  const argumentsOf = (name: string, input: unknown): unknown => {
+    const before = replaced.get(name)
+    if (before === undefined || before.size === 0 || !isObject(input)) return input
+    return Object.fromEntries(Object.entries(input).map(([key, value]) => [before.get(key) ?? key, value]))
+  }
+  return {
+    tools,
+    calls: ({ content }, session) =>
+      content.flatMap(({ id, input, name, type }) =>
+        type === "tool_use" && typeof id === "string" && typeof name === "string"
+          ? [{ id, name: byName.get(name)?.name ?? name, arguments: argumentsOf(name, input), session }]
+          : []
+      )
+  }
+}
 
-/**
- * The message that follows the message with the calls, with a block for each.
- *
- * @since 0.1.0
- * @category constructors
- */
+const imageTypes: ReadonlyArray<AnthropicImageType> = ["image/jpeg", "image/png", "image/gif", "image/webp"]
+
+/** The message that follows the message with the calls, with a block for each. */
 export const anthropicResults = (
   outputs: ReadonlyArray<ToolHandler.Output>,
   options?: Partial<ResultOptions>
-): AnthropicMessage => anthropics.results(outputs, { ...defaults, ...options })
+): AnthropicMessage => {
+  const images = (output: ToolHandler.Output): ReadonlyArray<AnthropicPart> =>
+    imagesOf(output, options).flatMap(({ data, mimeType }) => {
+      const type = imageTypes.find((type) => type === mimeType)
+      return type === undefined ? [] : [{ type: "image", source: { type: "base64", media_type: type, data } }]
+    })
+  return {
+    role: "user",
+    content: [
+      ...outputs.map((output) => ({
+        type: "tool_result" as const,
+        tool_use_id: output.callId,
+        is_error: output.isError,
+        content: [
+          // an empty text is refused
+          { type: "text" as const, text: output.text.trim() === "" ? "(nothing)" : output.text },
+          ...(output.isError ? [] : images(output))
+        ]
+      })),
+      // a result with an error must be text only, and results must come first
+      ...outputs.flatMap((output) => output.isError ? images(output) : [])
+    ]
+  }
+}

@@ -1,8 +1,4 @@
-/**
- * Names that nobody can guess: 128 random bits in hexadecimal.
- *
- * @since 0.1.0
- */
+/** Names that nobody can guess: 128 random bits in hexadecimal. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
@@ -14,9 +10,6 @@ const random = (): string => {
 /**
  * Where such names come from: the system's own source, unless another is provided. Effect's `Random` would not do, because
  * its numbers follow from those before.
- *
- * @since 0.1.0
- * @category references
  */
 export class Nonce extends Context.Reference<Nonce>()("effect-mcp-runtime/safety/Nonce", {
   defaultValue: (): Effect.Effect<string> => Effect.sync(random)

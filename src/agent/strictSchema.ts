@@ -1,27 +1,20 @@
 /**
- * Schemas for OpenAI's strict mode, in which a model must name every property: what may be left out is `null` instead, and
- * taken out again before the call. A schema that cannot be said so has no strict form.
- *
- * @internal
+ * Schemas for OpenAI's strict mode, in which a model must name every property: an optional one is `null` instead, and is
+ * removed before the call. Some schemas have no strict form.
  */
-import { entriesOf, listOf, textsOf } from "../../json/schema.ts"
-import * as JsonRpc from "../../transport/JsonRpc.ts"
-import { fromEntries } from "./definitionsSchema.ts"
+import { isObject, type Json, type JsonObject } from "../json/Json.ts"
+import { entriesOf, listOf, textsOf } from "../json/schema.ts"
+import { fromEntries } from "./modelSchema.ts"
 
-/**
- * Where in the arguments a `null` means that there is nothing.
- *
- * @internal
- */
+/** The places in the arguments where `null` means that the property is absent. */
 export interface Plan {
   readonly absent: ReadonlySet<string>
   readonly properties: ReadonlyMap<string, Plan>
   readonly items: Plan | undefined
 }
 
-/** @internal */
 export interface Strict {
-  readonly schema: JsonRpc.JsonObject
+  readonly schema: JsonObject
   readonly plan: Plan
 }
 
@@ -32,16 +25,16 @@ const formats = new Set(["date", "date-time", "duration", "email", "hostname", "
 
 const kept = ["exclusiveMaximum", "exclusiveMinimum", "maximum", "maxItems", "minimum", "minItems", "multipleOf"]
 
-/** They make of a schema one that takes other things than its properties say. */
+/** Keywords that strict mode does not have, and that change which values a schema takes. */
 const opening = ["patternProperties", "propertyNames", "if", "not", "dependentSchemas", "prefixItems", "$ref"]
 
 const empty: Plan = { absent: new Set(), properties: new Map(), items: undefined }
 
-const takesNull = (schema: JsonRpc.JsonObject): boolean =>
+const takesNull = (schema: JsonObject): boolean =>
   schema["const"] === null || schema["type"] === "null" || listOf(schema["type"]).includes("null") ||
-  listOf(schema["anyOf"]).some((one) => JsonRpc.isObject(one) && takesNull(one))
+  listOf(schema["anyOf"]).some((one) => isObject(one) && takesNull(one))
 
-const orNull = (schema: JsonRpc.JsonObject): JsonRpc.JsonObject => {
+const orNull = (schema: JsonObject): JsonObject => {
   const { anyOf, enum: choices, type } = schema
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: "null" }] }
   if (schema["const"] !== undefined || (typeof type !== "string" && !Array.isArray(type))) {
@@ -54,7 +47,7 @@ const orNull = (schema: JsonRpc.JsonObject): JsonRpc.JsonObject => {
   }
 }
 
-/** What is absent in one of the alternatives and needed in another is left as it is. */
+/** A property that is optional in one alternative and required in another is left as it is. */
 const either = (plans: ReadonlyArray<Plan>): Plan => {
   const known = new Map<string, Array<Plan>>()
   const absent = new Set<string>()
@@ -73,22 +66,18 @@ const either = (plans: ReadonlyArray<Plan>): Plan => {
   }
 }
 
-/**
- * Of a schema without references.
- *
- * @internal
- */
-export const make = (root: JsonRpc.JsonObject): Strict | undefined => {
+/** The strict form of a schema without references. */
+export const make = (root: JsonObject): Strict | undefined => {
   const left = { ...most }
 
-  const object = (schema: JsonRpc.JsonObject, depth: number): Strict | undefined => {
+  const object = (schema: JsonObject, depth: number): Strict | undefined => {
     const { additionalProperties, properties: given } = schema
     const closed = additionalProperties === false
     const properties = entriesOf(given)
-    // a record of anything, which strict mode does not have
+    // strict mode has no records
     if (!closed && (additionalProperties !== undefined || (properties.length === 0 && depth > 0))) return undefined
     const required = new Set(textsOf(schema["required"]))
-    const made: Array<readonly [string, JsonRpc.JsonObject]> = []
+    const made: Array<readonly [string, JsonObject]> = []
     const plans = new Map<string, Plan>()
     const absent = new Set<string>()
     for (const [name, one] of properties) {
@@ -107,8 +96,8 @@ export const make = (root: JsonRpc.JsonObject): Strict | undefined => {
     }
   }
 
-  const any = (value: JsonRpc.Json, depth: number): Strict | undefined => {
-    if (!JsonRpc.isObject(value) || depth > left.depth || opening.some((key) => value[key] !== undefined)) {
+  const any = (value: Json, depth: number): Strict | undefined => {
+    if (!isObject(value) || depth > left.depth || opening.some((key) => value[key] !== undefined)) {
       return undefined
     }
     const { allOf, anyOf, const: constant, description, enum: choices, format, oneOf, pattern, type } = value
@@ -117,7 +106,7 @@ export const make = (root: JsonRpc.JsonObject): Strict | undefined => {
     if (Array.isArray(allOf)) {
       const { allOf: _, ...rest } = value
       const [only] = listOf(allOf)
-      return allOf.length === 1 && JsonRpc.isObject(only) ? any({ ...only, ...rest }, depth) : undefined
+      return allOf.length === 1 && isObject(only) ? any({ ...only, ...rest }, depth) : undefined
     }
     if (Array.isArray(alternatives)) {
       if (value["properties"] !== undefined) return undefined
@@ -159,17 +148,13 @@ export const make = (root: JsonRpc.JsonObject): Strict | undefined => {
   return Object.values(left).every((rest) => rest >= 0) ? made : undefined
 }
 
-/**
- * Arguments without what is absent.
- *
- * @internal
- */
+/** Arguments without absent properties. */
 export const without = (value: unknown, plan: Plan): unknown => {
   if (Array.isArray(value)) {
     const { items } = plan
     return items === undefined ? value : value.map((one: unknown) => without(one, items))
   }
-  if (!JsonRpc.isObject(value)) return value
+  if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, one]) => {
       if (one === null && plan.absent.has(name)) return []
