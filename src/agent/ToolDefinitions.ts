@@ -204,7 +204,9 @@ export const openAiChatResults = (
   options?: Partial<ResultOptions>
 ): Array<OpenAiChatMessage> => {
   const messages = outputs.map((output): OpenAiChatMessage => {
-    const notes = imagesOf(output, options).map(({ reference }) => `(${reference} is shown in the message that follows.)`)
+    const notes = imagesOf(output, options).map(({ reference }) =>
+      `(${reference} is shown in the message that follows.)`
+    )
     return { role: "tool", tool_call_id: output.callId, content: [output.text, ...notes].join("\n") }
   })
   const content = outputs.flatMap((output) =>

@@ -89,8 +89,11 @@ describe("the tools of the AI SDK", () => {
         const [drawn, bad] = outputs
         assert.isTrue(drawn?.type === "content")
         if (drawn?.type !== "content") return
-        assert.deepStrictEqual(drawn.value.map(({ type }) => type), ["text", "image-data"])
-        assert.deepStrictEqual(drawn.value[1], { type: "image-data", data: Adapters.png, mediaType: "image/png" })
+        assert.strictEqual(drawn.value[0]?.type, "text")
+        // version 7 of the package turns the one into the other
+        assert.include(["image-data", "file-data"], drawn.value[1]?.type)
+        const image: object = { ...drawn.value[1], type: undefined }
+        assert.deepInclude(image, { data: Adapters.png, mediaType: "image/png" })
         assert.strictEqual(bad?.type, "text")
       })
     ))
