@@ -264,11 +264,10 @@ export const make = (
     return {
       // rules may change at any time
       tools: () =>
-        tools.map((tool) =>
-          tool.definition === reading && !permissions.isOpen("model")
-            ? { ...tool, definition: { ...reading, requiresApproval: true } }
-            : tool
-        ),
+        tools.map(({ definition, run }) => {
+          const requiresApproval = definition === reading && !permissions.isOpen("model")
+          return { definition: requiresApproval ? { ...reading, requiresApproval } : definition, run }
+        }),
       commands: Commands.make({ guard, permissions, runtime }),
       instructions
     }

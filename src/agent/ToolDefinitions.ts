@@ -225,7 +225,13 @@ export const openAiResponses = (
 ): Offer<OpenAiResponsesTool, OpenAiResponsesAnswer> => {
   const { call, functions } = openAi(definitions, options)
   return {
-    tools: functions.map((each) => ({ type: "function", ...each })),
+    tools: functions.map(({ description, name, parameters, strict }) => ({
+      type: "function",
+      name,
+      description,
+      parameters,
+      strict
+    })),
     calls: (answer, session) =>
       answer.flatMap(({ arguments: args, call_id: id, name, type }) =>
         type === "function_call" && typeof id === "string" && typeof name === "string"
