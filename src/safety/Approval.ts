@@ -1,8 +1,4 @@
-/**
- * Who is asked when a call needs the consent of a person.
- *
- * @since 0.1.0
- */
+/** The decision of a person, or of another model, on a call that a rule wants approved. */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,47 +9,34 @@ import type * as Tool from "../tools/Tool.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as PermissionRule from "./PermissionRule.ts"
 
-/**
- * Who wants something: a model, the program itself, or a person at its keyboard.
- *
- * @since 0.1.0
- * @category models
- */
+/** The origin of a call: a model, the program itself, or a person at the keyboard. */
 export type Origin = "model" | "program" | "person"
 
-/**
- * What somebody is asked. What is shown is what will be sent: the arguments cannot change any more.
- *
- * @since 0.1.0
- * @category models
- */
+/** The question. Its arguments are those that will be sent, because they cannot change any more. */
 export interface Request {
   readonly callId: string | undefined
   readonly origin: Origin
   /** The user that the request is for; `undefined` for the application. */
   readonly identity?: string | undefined
   readonly subject: PermissionRule.Subject
-  /** The definition of the tool, if its server has given it in this run: its words are the server's, not ours. */
+  /** The definition of the tool, if its server has listed it in this run. Its texts are the server's. */
   readonly tool: Tool.Tool | undefined
   /** The place where the server is configured; `undefined` for a server given in code. */
   readonly provenance: Provenance | undefined
-  /** The rule that wants it asked, as it was written; none if it is asked because no rule speaks. */
+  /** The rule that asks for approval, as it was written; none if no rule matches. */
   readonly rule: string | undefined
-  /** Stands for the server, the definition of the tool and the arguments, all of which the answer is bound to. */
+  /** The digest of the server, the definition of the tool and the arguments, to which the answer is bound. */
   readonly digest: string
 }
 
 /**
- * - `Deny`: no.
- * - `Once`: this call.
- * - `Session`: this tool, as long as the runtime lives.
- * - `Always`: this tool, kept between runs, until it is defined otherwise or its server is configured otherwise.
+ * - `Deny`: refuses the call.
+ * - `Once`: allows this call.
+ * - `Session`: allows the tool as long as the runtime lives.
+ * - `Always`: allows the tool in later runs too, until its definition or the configuration of its server changes.
  *
- * The latter two with these arguments only, if `exactly`, and for no longer than `lasting`; of a tool whose definition is
- * not known yet they are no more than `Once`, because there is nothing that they could be bound to.
- *
- * @since 0.1.0
- * @category models
+ * `exactly` limits the last two to these arguments, and `lasting` to a time. For a tool that is not listed yet they mean
+ * `Once`, because there is no definition to bind them to.
  */
 export type Answer =
   | { readonly _tag: "Deny" }
@@ -63,7 +46,7 @@ export type Answer =
     readonly exactly?: boolean | undefined
     readonly lasting?: Duration.DurationInput | undefined
   }
-  /** There is nobody to ask. */
+  /** No person can be asked. */
   | { readonly _tag: "Unanswered" }
   /** The question is longer than a person can be shown, so no person was asked: see `whole`. */
   | { readonly _tag: "TooLong"; readonly length: number; readonly limit: number }
@@ -71,9 +54,6 @@ export type Answer =
 /**
  * The texts of a request as a person sees them: one line each, safe to print, with every character that will be sent.
  * Invisible characters and runs of spaces are escaped.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Shown {
   readonly server: string
@@ -84,39 +64,21 @@ export interface Shown {
   readonly lines: ReadonlyArray<string>
 }
 
-/**
- * The most characters of names and arguments that a person is asked to approve, counted as they are shown.
- *
- * @since 0.1.0
- * @category defaults
- */
+/** The most characters of names and arguments that a person is asked to approve, counted as they are shown. */
 export const maxShown = 4_000
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class Approval extends Context.Tag("effect-mcp-runtime/safety/Approval")<Approval, {
-  /** Asked for one thing of each server at a time. Interrupted when the caller does not want the call any more. */
+  /** Called for one question of each server at a time; interrupted with the call. */
   readonly ask: (request: Request) => Effect.Effect<Answer>
   /** `false` where no person can be asked at all: `Permissions` then decides by its option `unattended`. */
   readonly isAttended?: boolean | undefined
 }>() {}
 
-/**
- * Asks in the application's own way.
- *
- * @since 0.1.0
- * @category layers
- */
 export const layer = (ask: Approval["Type"]["ask"]): Layer.Layer<Approval> => Layer.succeed(Approval, { ask })
 
 /**
  * Asks only about what can be shown whole. Anything longer is answered `TooLong` without asking, because an approval
  * covers everything that will be sent.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const whole =
   (ask: (shown: Shown, request: Request) => Effect.Effect<Answer>, limit = maxShown): Approval["Type"]["ask"] =>
@@ -147,26 +109,12 @@ const linesOf = (args: JsonRpc.JsonObject | undefined, json: string, limit: numb
   })
 }
 
-/**
- * No person can be asked: a call that needs approval is not permitted, and the error says how to allow it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** For an application without a person: a call that needs approval is refused, and its error says how to allow it. */
 export const nobody: Approval["Type"] = { ask: () => Effect.succeed({ _tag: "Unanswered" }), isAttended: false }
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layerNobody: Layer.Layer<Approval> = Layer.succeed(Approval, nobody)
 
-/**
- * Answers from a list, in order, and then with no; keeps what was asked.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Gives these answers in order, and then `Deny`; adds each question to `asked`. */
 export const layerTest = (answers: Iterable<Answer>, asked: Array<Request> = []): Layer.Layer<Approval> => {
   const left = [...answers]
   return layer((request) =>

@@ -13,7 +13,9 @@ import * as McpError from "../McpError.ts"
 import type * as Approval from "./Approval.ts"
 import type * as PermissionRule from "./PermissionRule.ts"
 
-/** The subject of grants. `identity` is that of the configuration: another server of the same name has none of its grants. */
+/**
+ * The subject of grants. `identity` is that of the configuration: another server of the same name has none of its grants.
+ */
 export interface Place {
   readonly identity: string
   readonly server: string
@@ -75,7 +77,9 @@ export const makeMemory: Effect.Effect<Grants["Type"]> = Effect.provideServiceEf
 
 export const layerMemory: Layer.Layer<Grants> = Layer.effect(Grants, makeMemory)
 
-/** A server that is a user's own choice. A workspace may come with one that looks like another's, down to its command. */
+/**
+ * A server that is a user's own choice. A workspace may come with one that looks like another's, down to its command.
+ */
 export const identityOf = (config: ServerConfig.ServerConfig, user: string | undefined): string => {
   const { provenance } = config
   const folder = provenance?.origin === "workspace" ? provenance.path ?? "" : ""

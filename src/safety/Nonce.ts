@@ -1,4 +1,4 @@
-/** Names that nobody can guess: 128 random bits in hexadecimal. */
+/** Names that cannot be guessed: 128 random bits in hexadecimal. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
@@ -7,10 +7,7 @@ const random = (): string => {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
-/**
- * Where such names come from: the system's own source, unless another is provided. Effect's `Random` would not do, because
- * its numbers follow from those before.
- */
+/** The generator of such names. It uses the system's source, because numbers of Effect's `Random` can be predicted. */
 export class Nonce extends Context.Reference<Nonce>()("effect-mcp-runtime/safety/Nonce", {
   defaultValue: (): Effect.Effect<string> => Effect.sync(random)
 }) {}

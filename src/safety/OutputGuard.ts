@@ -17,7 +17,7 @@ import * as Nonce from "./Nonce.ts"
 import * as ResultText from "./resultText.ts"
 import * as Spill from "./Spill.ts"
 import * as Tokens from "./Tokens.ts"
-import { shown, wrapped } from "./wrapper.ts"
+import { gapNotice, pageNotice, shown, wrapped } from "./wrapper.ts"
 
 export type { Attachment } from "./resultText.ts"
 
@@ -157,25 +157,6 @@ const fit = Effect.fnUntraced(function*(whole: string, from: "head" | "tail", ro
   }
   return best
 })
-
-interface LeftOut {
-  readonly chars: number
-  readonly tokens: number
-  readonly offset: number
-  readonly spilled: string | undefined
-}
-
-const readingWith = (tool: string | undefined): string => tool === undefined ? "" : `, to be read with ${tool}`
-
-const gapNotice = ({ chars, offset, spilled, tokens }: LeftOut, tool: string | undefined): string => {
-  const kept = spilled === undefined
-    ? "It was not kept."
-    : `All of it is kept as ${spilled}${readingWith(tool)}; what is left out begins at offset ${offset}.`
-  return `[... ${chars} characters, about ${tokens} tokens, are left out here. ${kept} ...]`
-}
-
-const pageNotice = (handle: string, next: number, tool: string | undefined): string =>
-  `[... ${handle} goes on at offset ${next}${readingWith(tool)}. ...]`
 
 /** The share of the room for the beginning of a long text, because it says what the rest is. */
 const headShare = 2 / 3

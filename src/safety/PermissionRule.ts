@@ -1,4 +1,6 @@
-/** Rules on the tools, resources and prompts that may be used, and with which arguments: data, and the decision over it. */
+/**
+ * Rules on the tools, resources and prompts that may be used, and with which arguments: data, and the decision over it.
+ */
 import * as Either from "effect/Either"
 import type { JsonObject } from "../json/Json.ts"
 import { caseFolded } from "../text/unicode.ts"

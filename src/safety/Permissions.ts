@@ -41,7 +41,9 @@ export interface Options {
 
 /** A call that was refused because no person could be asked. */
 export interface Refused {
-  /** The narrowest `allow` rule that permits it; none if it cannot be written as one, or if a rule asks for approval. */
+  /**
+   * The narrowest `allow` rule that permits it; none if it cannot be written as one, or if a rule asks for approval.
+   */
   readonly allow: string | undefined
   /** The rule that asks for approval, as it was written. */
   readonly rule: string | undefined
@@ -211,7 +213,9 @@ export const make = (
       return new McpError.PermissionDenied({ ...denial, allow, remedy: next })
     }
 
-    /** True if the tool may be called without approval because it is read-only; unknown until its server has listed it. */
+    /**
+     * True if the tool may be called without approval because it is read-only; unknown until its server has listed it.
+     */
     const isReadOnly = ({ config, subject: { kind }, tool }: Request): boolean | undefined => {
       if (isAttended || unattended === "refuse" || kind !== "tool") return false
       if (!ServerConfig.isTrusted(config)) return false

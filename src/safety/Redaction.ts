@@ -26,7 +26,9 @@ export interface Found {
 }
 
 export interface Redactor {
-  /** Hides known values and what has the format of a secret. Returns the same text object where there is nothing to hide. */
+  /**
+   * Hides known values and what has the format of a secret. Returns the same text object where there is nothing to hide.
+   */
   readonly text: (text: string) => string
   /** Hides known values only, for a text that a person decides by: a server cannot hide a part by its format. */
   readonly known: (text: string) => string

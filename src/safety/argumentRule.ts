@@ -123,7 +123,9 @@ const anywhere = (args: JsonObject, { fits, isAnything, name }: Wanted): boolean
   return false
 }
 
-/** `undefined` for a rule without arguments. A call without arguments, one that is not made yet, matches no other rule. */
+/**
+ * `undefined` for a rule without arguments. A call without arguments, one that is not made yet, matches no other rule.
+ */
 export const compile = (
   written: string | undefined,
   given: Readonly<Record<string, string>> | undefined,

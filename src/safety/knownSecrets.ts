@@ -42,7 +42,9 @@ const gap =
 /** Precedes the note of how much of a text was left out. */
 const cutMark = "…"
 
-/** The end of the form that begins at `at` with its character `from`, in one piece or more, or cut at the end of the text. */
+/**
+ * The end of the form that begins at `at` with its character `from`, in one piece or more, or cut at the end of the text.
+ */
 const endOf = (text: string, at: number, form: string, from: number): number | undefined => {
   let next = at
   for (let index = from; index < form.length; index++) {

@@ -19,7 +19,9 @@ const isCluttered = (text: string): boolean => /\p{M}{31}/u.test(text)
 
 export const folded = (text: string): string => caseFolded(isCluttered(text) ? text : text.normalize("NFKC"))
 
-/** Escapes, backslashes, control characters, dot segments and doubled slashes: a path with them may mean another path. */
+/**
+ * Escapes, backslashes, control characters, dot segments and doubled slashes: a path with them may mean another path.
+ */
 // oxlint-disable-next-line no-control-regex -- they are looked for
 const unplain = /[\\%\u0000-\u001f\u007f-\u009f]|(?:^|\/)[.\s]+(?:\/|$)|(?<!:|^file:\/)\/\//
 

@@ -1,4 +1,4 @@
-/** The tags around a server's text for a model, which nothing in the text can close or imitate. */
+/** The text that the guard adds to a server's: tags that nothing in it can close or imitate, and notes on gaps. */
 import { folded, hasTags } from "../text/folded.ts"
 import * as HiddenText from "./HiddenText.ts"
 import type { Source } from "./OutputGuard.ts"
@@ -64,3 +64,23 @@ export const wrapped = (body: string, { kind, server, tool }: Source, nonce: str
     `<!-- end of ${nonce} --></${name}>`
   ].join("\n")
 }
+
+/** The part of a text that is left out. */
+export interface Gap {
+  readonly chars: number
+  readonly tokens: number
+  readonly offset: number
+  readonly spilled: string | undefined
+}
+
+const readingWith = (tool: string | undefined): string => tool === undefined ? "" : `, to be read with ${tool}`
+
+export const gapNotice = ({ chars, offset, spilled, tokens }: Gap, tool: string | undefined): string => {
+  const kept = spilled === undefined
+    ? "It was not kept."
+    : `All of it is kept as ${spilled}${readingWith(tool)}; what is left out begins at offset ${offset}.`
+  return `[... ${chars} characters, about ${tokens} tokens, are left out here. ${kept} ...]`
+}
+
+export const pageNotice = (handle: string, next: number, tool: string | undefined): string =>
+  `[... ${handle} goes on at offset ${next}${readingWith(tool)}. ...]`
