@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { lookAlike } from "./lookAlike.ts"
+import { lookAlike } from "../text/lookAlike.ts"
 import type * as Scope from "./Scope.ts"
 import type * as Access from "./variableAccess.ts"
 

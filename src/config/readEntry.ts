@@ -2,6 +2,7 @@
  * One entry of a file as an item: the server it means, and what is wrong with it.
  */
 import * as Schema from "effect/Schema"
+import { lookAlike } from "../text/lookAlike.ts"
 import { isOneEdit } from "../text/nearest.ts"
 import * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
@@ -10,7 +11,6 @@ import { isList, isTable, type Table, type Value, without } from "./document.ts"
 import { tables as rowsOf } from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import { common, transportWords } from "./hosts.ts"
-import { lookAlike } from "./lookAlike.ts"
 import * as Quirks from "./quirks.ts"
 import * as ReadFields from "./readFields.ts"
 import * as Read from "./readValues.ts"

@@ -223,8 +223,8 @@ describe("every timer outside of resilience", () => {
  * 45,000 lines of the whole are code, and 10 % more is allowed.
  */
 const rebuilt: Readonly<Record<string, number>> = {
-  // 600, the names of credentials, which came from config and safety, and the normaliser, which came from safety
-  text: 800,
+  // 600, and what came from config and safety: the names of credentials, the names that look alike, and the normaliser
+  text: 890,
   // the root: issue 17 asks for 3,300 together with the runtime
   stderrReader: 230,
   McpError: 1_160,

@@ -1,5 +1,5 @@
 /** Names that a person can take for another one. A merely unusual name is none of them: `ünïcode` shows its dots. */
-import { isAscii, lookAlikes, shaped } from "../text/unicode.ts"
+import { isAscii, lookAlikes, shaped } from "./unicode.ts"
 
 /** Scripts that UAX #31 recommends for identifiers; each stands alone, and East Asia writes with several. */
 const scripts = [
