@@ -35,7 +35,7 @@ import type * as ToolResult from "./tools/ToolResult.ts"
 import type * as JsonRpc from "./transport/JsonRpc.ts"
 
 export type { McpServers, ServerInfo } from "./runtime/McpServers.ts"
-export type { DeferredTool, RuntimeTool, ToolRef, Tools } from "./runtime/RuntimeTool.ts"
+export type { RuntimeTool, ToolRef, Tools } from "./runtime/RuntimeTool.ts"
 export type { ConnectFailure, ConnectOptions } from "./runtime/Servers.ts"
 
 export interface Options<Server extends ServerConfig.Source = ServerConfig.Source> extends Partial<Servers.Options> {

@@ -41,11 +41,6 @@ export interface RuntimeTool {
   ) => Effect.Effect<McpRuntime.CallResult, McpError.RuntimeError>
 }
 
-/** A tool whose server is not connected. */
-export interface DeferredTool extends RuntimeTool {
-  readonly _tag: "Deferred"
-}
-
 export interface Tools {
   /** The tools that a model may be offered. */
   readonly tools: ReadonlyArray<RuntimeTool>

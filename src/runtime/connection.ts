@@ -7,27 +7,12 @@ import * as McpError from "../McpError.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
 import { onExitSync } from "../resilience/onExitSync.ts"
 
-/** A connection that can be used now. Each `begin` needs an `end`. */
-export interface Connection {
+export interface Options {
+  readonly server: string
   /** Grows with each connection of the application. */
   readonly generation: number
   readonly session: McpClient.McpClient
   readonly scope: Scope.Scope
-  readonly begin: () => void
-  readonly end: (exit: Exit.Exit<unknown, unknown>) => void
-  readonly inFlight: () => number
-  /** Keeps the connection from being idle during an effect, which delays no drain and no probe. */
-  readonly awake: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** The last health probe. */
-  readonly health: () => { readonly at: number; readonly ok: boolean } | undefined
-  /** Ends the connection once it has been idle for this many milliseconds. */
-  readonly untilIdle: (limit: number) => Effect.Effect<void>
-  /** Probes the idle connection, and loses it after enough silence. */
-  readonly untilSilent: (options: HealthCheck.Options) => Effect.Effect<void>
-}
-
-export interface Options extends Pick<Connection, "generation" | "session" | "scope"> {
-  readonly server: string
   readonly now: () => number
   readonly onLost: (error: McpError.ConnectError) => void
   /** Called when the last use has ended. */
@@ -47,9 +32,10 @@ const lossOf = (server: string, exit: Exit.Exit<unknown, unknown>): McpError.Con
 
 const listMethods = [["tools", "tools/list"], ["resources", "resources/list"], ["prompts", "prompts/list"]] as const
 
-export const make = (
-  { generation, now, onIdle, onLost, onUnused, scope, server, session }: Options
-): Connection => {
+/** A connection that can be used now. Each `begin` needs an `end`. */
+export type Connection = ReturnType<typeof make>
+
+export const make = ({ generation, now, onIdle, onLost, onUnused, scope, server, session }: Options) => {
   let inFlight = 0
   let awake = 0
   let lastUsed = now()
@@ -68,8 +54,10 @@ export const make = (
     session,
     scope,
     inFlight: () => inFlight,
-    health: () => health,
-    awake: (self) =>
+    /** The last health probe. */
+    health: (): { readonly at: number; readonly ok: boolean } | undefined => health,
+    /** Keeps the connection from being idle during an effect, which delays no drain and no probe. */
+    awake: <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.uninterruptibleMask((restore) => {
         awake++
         return onExitSync(restore(self), () => {
@@ -77,10 +65,10 @@ export const make = (
           lastUsed = now()
         })
       }),
-    begin: () => {
+    begin: (): void => {
       inFlight++
     },
-    end: (exit) => {
+    end: (exit: Exit.Exit<unknown, unknown>): void => {
       inFlight--
       lastUsed = now()
       if (Exit.isSuccess(exit)) lastSucceeded = lastUsed
@@ -90,8 +78,10 @@ export const make = (
       // not before the other uses have ended, because the server may still answer them
       if (loss !== undefined) onLost(loss)
     },
+    /** Ends the connection once it has been idle for this many milliseconds. */
     untilIdle,
-    untilSilent: (options) => {
+    /** Probes the idle connection, and loses it after enough silence. */
+    untilSilent: (options: HealthCheck.Options): Effect.Effect<void> => {
       const method = listMethods.find(([capability]) => session.capabilities[capability] !== undefined)?.[1]
       const watched: HealthCheck.Watched = {
         ping: session.health,

@@ -124,12 +124,8 @@ const agreement = Duration.seconds(5)
 
 const kinds: ReadonlyArray<Kind> = ["tools", "resources", "templates", "prompts"]
 
-const changedBy: ReadonlyMap<string, ReadonlyArray<Kind>> = new Map<string, ReadonlyArray<Kind>>([
-  ["notifications/tools/list_changed", ["tools"]],
-  ["notifications/resources/list_changed", ["resources", "templates"]],
-  ["notifications/prompts/list_changed", ["prompts"]],
-  ["$/resync", kinds]
-])
+const isChangedBy = (kind: Kind, method: string): boolean =>
+  method === "$/resync" || method === `notifications/${kind === "templates" ? "resources" : kind}/list_changed`
 
 /** Keeps the lists of a connection fresh, tools first, when the server reports changes. Ends with the connection. */
 export const follow =
@@ -140,7 +136,7 @@ export const follow =
       const changed = new Set<Kind>(kinds)
       const signal = yield* Queue.dropping<void>(1)
       onNotification(({ method }) => {
-        for (const kind of changedBy.get(method) ?? []) {
+        for (const kind of kinds.filter((kind) => isChangedBy(kind, method))) {
           changed.add(kind)
           lists[kind].invalidate()
           signal.unsafeOffer(undefined)
