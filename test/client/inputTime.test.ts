@@ -6,6 +6,7 @@ import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import type * as McpClient from "../../src/client/McpClient.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Configs from "../support/configs.ts"
+import * as DeadlineSupport from "../support/deadline.ts"
 import * as OverMemory from "../support/overMemory.ts"
 
 /** Handlers that answer once the test says so. */
@@ -94,6 +95,27 @@ for (const era of ["session", "stateless"] as const) {
         yield* TestClock.adjust("1 millis")
         const error = yield* Effect.flip(Fiber.join(fiber))
         assert.deepInclude(error, { _tag: "RequestTimeout", kind: "total", outcome: "unknown" })
+      }))
+
+    it.scoped("ends at the total limit of the call that it belongs to, even during a question", () =>
+      Effect.gen(function*() {
+        const { call, fiveSeconds } = yield* asking(era, questions[1])
+        const clock = yield* Effect.clock
+        const deadline = DeadlineSupport.make({
+          server: "peer",
+          operation: "tools/call",
+          idle: Duration.minutes(5),
+          total: Duration.seconds(40),
+          now: () => clock.unsafeCurrentTimeMillis()
+        })
+        yield* fiveSeconds(1)
+        const fiber = yield* call({ deadline })
+        yield* fiveSeconds(6)
+        yield* TestClock.adjust("4999 millis")
+        assert.isNull(fiber.unsafePoll())
+        yield* TestClock.adjust("1 millis")
+        const error = yield* Effect.flip(Fiber.join(fiber))
+        assert.deepInclude(error, { _tag: "RequestTimeout", kind: "total", limit: Duration.seconds(40) })
       }))
   })
 }
