@@ -229,6 +229,7 @@ export class RequestEngine {
     const { options, settle } = pending
     this.#remove(pending)
     options.deadline?.pause(false)
+    options.deadline?.touch()
     settle(Exit.isSuccess(exit) ? exit : Exit.mapError(exit, this.#options.report.error))
   }
 

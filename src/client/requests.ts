@@ -25,9 +25,8 @@ export interface Session {
   readonly ready: Effect.Effect<void, McpError.ConnectError>
 }
 
-export interface RequestOptions extends McpClient.RequestOptions {
-  /** Whether the request asks for progress (default: as the caller does). */
-  readonly progress?: boolean | undefined
+/** `progress` is by default as the caller asks. */
+export interface RequestOptions extends McpClient.RequestOptions, Pick<RequestEngine.RequestOptions, "progress"> {
   /** False for a request that is sent during a pause, too. */
   readonly isPatient?: boolean | undefined
 }
@@ -134,7 +133,6 @@ export const make = (
           pauses++
         } else return error
         if (deadline.left() <= 0) return error
-        deadline.touch()
         return attempt(false, error._tag === "HttpError" ? error : undefined)
       }
       return attempt(true)

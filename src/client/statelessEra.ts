@@ -23,6 +23,7 @@ export const make = (
   { protocolVersion }: Handshake.Settled
 ): SessionEra.OfEra => {
   const { engine, handlers, transport } = connection
+  const toolTimeout = Duration.toMillis(connection.limits.toolTimeout)
   transport.negotiated({ era: "stateless", protocolVersion })
   engine.acceptsRequests = false
   engine.cancelsByNotification = !transport.streamPerRequest
@@ -51,22 +52,16 @@ export const make = (
   return {
     onPaused,
     request: (method, params, own) =>
-      own?.passInput !== undefined ?
-        once(method, params, own) :
-        Effect.suspend(() =>
-          Effect.flatMap(deadlineOf(method, own), (deadline) => {
-            const options = own?.deadline === undefined ? { ...own, deadline } : own
-            return Effect.flatMap(once(method, params, options), (first) => {
-              if ((first["resultType"] ?? "complete") === "complete") return Effect.succeed(first)
-              // the limit of calls holds for reads and prompts that ask a person, too
-              if (own?.totalTimeout === undefined && own?.deadline === undefined) {
-                deadline.extend(Duration.toMillis(connection.limits.toolTimeout))
-              }
-              const ask = (answers: JsonRpc.JsonObject) => once(method, { ...params, ...answers }, options)
-              return finish(connection, method, deadline, first, ask)
-            })
-          })
-        ),
+      own?.passInput !== undefined ? once(method, params, own) : Effect.gen(function*() {
+        const deadline = yield* deadlineOf(method, own)
+        const options = own?.deadline === undefined ? { ...own, deadline } : own
+        const first = yield* once(method, params, options)
+        if ((first["resultType"] ?? "complete") === "complete") return first
+        // the limit of calls holds for reads and prompts that ask a person, too
+        if (options !== own && own?.totalTimeout === undefined) deadline.extend(toolTimeout)
+        const ask = (answers: JsonRpc.JsonObject) => once(method, { ...params, ...answers }, options)
+        return yield* finish(connection, method, deadline, first, ask)
+      }),
     watch: ({ resourceUris: resourceSubscriptions, ...lists }) =>
       watch(connection, enveloped({ notifications: { ...lists, resourceSubscriptions } })),
     setLogLevel: (wanted) =>

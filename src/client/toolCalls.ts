@@ -48,11 +48,7 @@ export const make = (channel: McpClient.Channel, report: (detail: string) => voi
     return Effect.catchIf(
       request,
       (error) => error._tag === "RemoteError" && error.code === headerMismatch,
-      (error) =>
-        Effect.flatMap(Effect.mapError(known.tools, () => error), () => {
-          own?.deadline?.touch()
-          return request
-        })
+      (error) => Effect.zipRight(Effect.mapError(known.tools, () => error), request)
     )
   }
 
