@@ -1,7 +1,8 @@
 /** Tools as their server declares them, decoded leniently and one by one. */
+import * as Either from "effect/Either"
+import { isObject, type JsonObject } from "../json/Json.ts"
 import { walk } from "../json/schema.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as JsonRpc from "../transport/JsonRpc.ts"
 import { declarations } from "./paramHeaders.ts"
 
 /** Hints; those of an untrusted server are not to be relied on. */
@@ -22,13 +23,13 @@ export interface Tool {
   readonly title: string | undefined
   readonly description: string | undefined
   /** Always an object schema; `type: "object"` is added where the server omits it. */
-  readonly inputSchema: JsonRpc.JsonObject
-  readonly outputSchema: JsonRpc.JsonObject | undefined
+  readonly inputSchema: JsonObject
+  readonly outputSchema: JsonObject | undefined
   readonly annotations: Annotations
   /** Whether the tool runs as a task of the session era. */
   readonly taskSupport: "forbidden" | "optional" | "required"
   /** The definition as it came, unknown fields included. */
-  readonly raw: JsonRpc.JsonObject
+  readonly raw: JsonObject
 }
 
 /** A tool that cannot be offered. It costs the server's other tools nothing. */
@@ -71,10 +72,8 @@ const isText = (value: unknown): value is string => typeof value === "string"
 
 export const metadata = ({ raw }: Pick<Tool, "raw">): Metadata => {
   const meta = raw["_meta"]
-  if (!JsonRpc.isObject(meta)) return unlabelled
-  const sources = [meta, meta["fastmcp"], meta["_fastmcp"]].flatMap((source) =>
-    JsonRpc.isObject(source) ? [source] : []
-  )
+  if (!isObject(meta)) return unlabelled
+  const sources = [meta, meta["fastmcp"], meta["_fastmcp"]].flatMap((source) => isObject(source) ? [source] : [])
   const first = (key: string) => sources.map((source) => source[key]).find(isText)
   const tags = sources.map((source) => source["tags"]).find((value) => Array.isArray(value)) ?? []
   return { category: first("category"), tags: tags.filter(isText), version: first("version") }
@@ -82,8 +81,8 @@ export const metadata = ({ raw }: Pick<Tool, "raw">): Metadata => {
 
 const uiOf = ({ raw }: Pick<Tool, "raw">): Readonly<Record<string, unknown>> => {
   const meta = raw["_meta"]
-  const ui = JsonRpc.isObject(meta) ? meta["ui"] : undefined
-  return JsonRpc.isObject(ui) ? ui : {}
+  const ui = isObject(meta) ? meta["ui"] : undefined
+  return isObject(ui) ? ui : {}
 }
 
 /** True if only apps may call it, so that no model is offered it: MCP Apps, `_meta.ui.visibility` without `model`. */
@@ -143,7 +142,7 @@ const isOwnId = (schema: object, ref: string): boolean =>
 
 /** The first fault of a tool's schemas, whose bytes count together, and whether one has `x-mcp-header`. */
 const inspect = (
-  schemas: ReadonlyArray<JsonRpc.JsonObject>,
+  schemas: ReadonlyArray<JsonObject>,
   maxBytes: number
 ): { readonly fault: Fault | undefined; readonly isAnnotated: boolean } => {
   let bytes = 0
@@ -173,10 +172,10 @@ const text = (value: unknown): string | undefined => typeof value === "string" ?
 const hint = (value: unknown): boolean | undefined => typeof value === "boolean" ? value : undefined
 
 /** Servers omit `type` or the whole schema, or allow `null` beside the object, which changes nothing for a caller. */
-const objectSchema = (schema: unknown): JsonRpc.JsonObject | undefined => {
+const objectSchema = (schema: unknown): JsonObject | undefined => {
   if (schema === undefined || schema === null || schema === true) return { type: "object" }
-  if (!JsonRpc.isObject(schema)) return undefined
-  const known = schema as JsonRpc.JsonObject // parsed from JSON
+  if (!isObject(schema)) return undefined
+  const known = schema as JsonObject // parsed from JSON
   const type = known["type"]
   if (type === "object") return known
   return type === undefined || type === null || (Array.isArray(type) && type.includes("object"))
@@ -185,7 +184,7 @@ const objectSchema = (schema: unknown): JsonRpc.JsonObject | undefined => {
 }
 
 const annotations = (raw: unknown): Annotations =>
-  JsonRpc.isObject(raw)
+  isObject(raw)
     ? {
       title: text(raw["title"]),
       readOnlyHint: hint(raw["readOnlyHint"]),
@@ -196,22 +195,23 @@ const annotations = (raw: unknown): Annotations =>
     : {}
 
 const taskSupport = (execution: unknown): Tool["taskSupport"] => {
-  const support = JsonRpc.isObject(execution) ? execution["taskSupport"] : undefined
+  const support = isObject(execution) ? execution["taskSupport"] : undefined
   return support === "optional" || support === "required" ? support : "forbidden"
 }
 
-type Decoded = { readonly _tag: "Tool"; readonly tool: Tool } | {
-  readonly _tag: "Rejected"
-  readonly rejected: RejectedTool
-}
-
-const reject = (name: string, [reason, detail]: Fault): Decoded => ({
-  _tag: "Rejected",
-  rejected: { name: UntrustedText.excerpt(name, 64), reason, detail: UntrustedText.excerpt(detail, 256) }
+const rejection = (name: string, [reason, detail]: Fault): RejectedTool => ({
+  name: UntrustedText.excerpt(name, 64),
+  reason,
+  detail: UntrustedText.excerpt(detail, 256)
 })
 
-const decode = (raw: unknown, { maxSchemaBytes, paramHeaders }: DecodeOptions): Decoded => {
-  if (!JsonRpc.isObject(raw)) return reject("", ["malformed", "not an object"])
+const reject = (name: string, fault: Fault): Either.Either<never, RejectedTool> => Either.left(rejection(name, fault))
+
+const decode = (
+  raw: unknown,
+  { maxSchemaBytes, paramHeaders }: DecodeOptions
+): Either.Either<Tool, RejectedTool> => {
+  if (!isObject(raw)) return reject("", ["malformed", "not an object"])
   const name = raw["name"]
   if (typeof name !== "string") return reject("", ["malformed", "`name` is not a string"])
   const fault = nameFault(name)
@@ -222,15 +222,15 @@ const decode = (raw: unknown, { maxSchemaBytes, paramHeaders }: DecodeOptions): 
     return reject(name, ["schema-malformed", "`inputSchema` does not describe an object"])
   }
   const output = raw["outputSchema"]
-  const outputSchema = JsonRpc.isObject(output) ? output as JsonRpc.JsonObject : undefined // parsed from JSON
+  const outputSchema = isObject(output) ? output as JsonObject : undefined // parsed from JSON
   const schemas = outputSchema === undefined ? [inputSchema] : [inputSchema, outputSchema]
   const { fault: schemaFault, isAnnotated } = inspect(schemas, maxSchemaBytes)
   if (schemaFault !== undefined) return reject(name, schemaFault)
   if (paramHeaders && isAnnotated) {
     const declared = declarations(inputSchema)
-    if (declared._tag === "Left") return reject(name, ["header-annotation", declared.left])
+    if (Either.isLeft(declared)) return reject(name, ["header-annotation", declared.left])
   }
-  const tool: Tool = {
+  return Either.right({
     name,
     title: text(raw["title"]),
     description: text(raw["description"]),
@@ -238,9 +238,8 @@ const decode = (raw: unknown, { maxSchemaBytes, paramHeaders }: DecodeOptions): 
     outputSchema,
     annotations: annotations(raw["annotations"]),
     taskSupport: taskSupport(raw["execution"]),
-    raw: raw as JsonRpc.JsonObject // parsed from JSON
-  }
-  return { _tag: "Tool", tool }
+    raw: raw as JsonObject // parsed from JSON
+  })
 }
 
 /** Decodes the items of a `tools/list`, each alone. Of tools with one name the first is kept. No schema is compiled. */
@@ -251,12 +250,13 @@ export const decodeAll = (
   const tools = new Map<string, Tool>()
   const rejected: Array<RejectedTool> = []
   for (const item of items) {
-    let decoded = decode(item, options)
-    if (decoded._tag === "Tool" && tools.has(decoded.tool.name)) {
-      decoded = reject(decoded.tool.name, ["duplicate", "another tool has this name"])
-    }
-    if (decoded._tag === "Tool") tools.set(decoded.tool.name, decoded.tool)
-    else rejected.push(decoded.rejected)
+    const decoded = Either.filterOrLeft(
+      decode(item, options),
+      ({ name }) => !tools.has(name),
+      ({ name }) => rejection(name, ["duplicate", "another tool has this name"])
+    )
+    if (Either.isRight(decoded)) tools.set(decoded.right.name, decoded.right)
+    else rejected.push(decoded.left)
   }
   return { tools: Array.from(tools.values()), rejected }
 }

@@ -1,26 +1,13 @@
-/**
- * Which tools of a server are offered at all: by their own names, with `*` for any text and `?` for one character.
- *
- * @since 0.1.0
- */
+/** Which tools of a server are offered at all: by their own names, with `*` for any text and `?` for one character. */
 import { wildcard } from "../text/wildcard.ts"
 
-/**
- * Whether a tool of this name is offered.
- *
- * @since 0.1.0
- * @category models
- */
+/** Whether a tool of this name is offered. */
 export type ToolFilter = (tool: string) => boolean
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
-  /** What is offered: all if it is undefined, nothing if it is empty. */
+  /** What is offered: everything if it is undefined, nothing if it is empty. */
   readonly enabledTools?: ReadonlyArray<string> | undefined
-  /** What is not, even if it is enabled. */
+  /** What is not offered, even if it is enabled. */
   readonly disabledTools?: ReadonlyArray<string> | undefined
 }
 
@@ -32,13 +19,7 @@ const anyOf = (patterns: ReadonlyArray<string>): ToolFilter => {
 
 const all: ToolFilter = () => true
 
-/**
- * Makes a filter ready. Patterns fit whole names and tell upper from lower case; nothing in them is special but `*` and
- * `?`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Compiles a filter. Patterns fit whole names, case is significant, and only `*` and `?` are special. */
 export const make = ({ disabledTools, enabledTools }: Options): ToolFilter => {
   const enabled = enabledTools === undefined ? all : anyOf(enabledTools)
   if (disabledTools === undefined || disabledTools.length === 0) return enabled

@@ -55,47 +55,34 @@ export const namingOf = (style: ToolName.Style): Naming => ({
   collided: (server, tool) => ToolName.bare(server, tool, style)
 })
 
-type Sorted<A> = ReadonlyArray<readonly [name: string, A]>
-
-const sorted = <A>(map: ReadonlyMap<string, A>): Sorted<A> =>
+const sorted = <A>(map: ReadonlyMap<string, A>): ReadonlyArray<readonly [name: string, A]> =>
   Array.from(map).toSorted(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
 
-/** The tools that pass the filters, by server and by name. */
-const offered = (contributions: Iterable<Contribution>): Sorted<Sorted<Tool.Tool>> => {
+const grouped = (entries: ReadonlyArray<Entry>, keyOf: (entry: Entry) => string): Map<string, Array<Entry>> => {
+  const groups = new Map<string, Array<Entry>>()
+  for (const entry of entries) {
+    const group = groups.get(keyOf(entry))
+    if (group === undefined) groups.set(keyOf(entry), [entry])
+    else group.push(entry)
+  }
+  return groups
+}
+
+/** The tools that pass the filters with their usual names, sorted by server and tool. */
+const offered = (contributions: Iterable<Contribution>, usual: Naming["usual"]): ReadonlyArray<Entry> => {
   const servers = new Map<string, Map<string, Tool.Tool>>()
   for (const contribution of contributions) {
     const passes = ToolFilter.make(contribution)
-    let tools = servers.get(contribution.server)
-    if (tools === undefined) servers.set(contribution.server, tools = new Map())
+    const tools = servers.get(contribution.server) ?? new Map<string, Tool.Tool>()
+    servers.set(contribution.server, tools)
     for (const tool of contribution.tools) {
       if (!tools.has(tool.name) && passes(tool.name)) tools.set(tool.name, tool)
     }
   }
-  return sorted(servers).map(([server, tools]) => [server, sorted(tools)])
-}
-
-const indexed = (servers: Sorted<Sorted<Tool.Tool>>, usual: Naming["usual"]) => {
-  const entries: Array<Entry> = []
-  const byServer = new Map<string, ReadonlyArray<Entry>>()
-  const toolsByName = new Map<string, Array<Entry>>()
-  const byQualifiedName = new Map<string, Entry>()
-  const collisions = new Set<string>()
-  for (const [server, tools] of servers) {
+  return sorted(servers).flatMap(([server, tools]) => {
     const nameOf = usual(server)
-    const own: Array<Entry> = []
-    for (const [toolName, tool] of tools) {
-      const entry = { name: nameOf(toolName), server, tool }
-      entries.push(entry)
-      own.push(entry)
-      if (byQualifiedName.has(entry.name)) collisions.add(entry.name)
-      byQualifiedName.set(entry.name, entry)
-      const same = toolsByName.get(toolName)
-      if (same === undefined) toolsByName.set(toolName, [entry])
-      else same.push(entry)
-    }
-    byServer.set(server, own)
-  }
-  return { entries, byServer, toolsByName, byQualifiedName, collisions }
+    return sorted(tools).map(([tool, definition]) => ({ name: nameOf(tool), server, tool: definition }))
+  })
 }
 
 /**
@@ -106,18 +93,14 @@ const indexed = (servers: Sorted<Sorted<Tool.Tool>>, usual: Naming["usual"]) => 
  */
 export const make = (contributions: Iterable<Contribution>, options?: Partial<Options>): ToolIndex => {
   const { collided, usual } = options?.naming ?? namingOf(options?.style ?? defaults.style)
-  const servers = offered(contributions)
-  const first = indexed(servers, usual)
-  const apart: Naming["usual"] = (server) => {
-    const nameOf = usual(server)
-    return (tool) => {
-      const name = nameOf(tool)
-      return first.collisions.has(name) ? collided(server, tool) : name
-    }
-  }
-  const { byQualifiedName, byServer, entries, toolsByName } = first.collisions.size === 0
-    ? first
-    : indexed(servers, apart)
+  const named = offered(contributions, usual)
+  const sameName = grouped(named, ({ name }) => name)
+  const entries = named.map((entry): Entry =>
+    sameName.get(entry.name)?.length === 1 ? entry : { ...entry, name: collided(entry.server, entry.tool.name) }
+  )
+  const byQualifiedName = new Map(entries.map((entry) => [entry.name, entry]))
+  const toolsByName = grouped(entries, ({ tool }) => tool.name)
+  const byServer = grouped(entries, ({ server }) => server)
 
   const find = (server: string, tool: string): Entry | undefined =>
     toolsByName.get(tool)?.find((entry) => entry.server === server)

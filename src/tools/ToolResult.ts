@@ -3,26 +3,26 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
-import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** One part of a result; `raw` is the part as it came. */
 export type Content =
-  | { readonly _tag: "Text"; readonly text: string; readonly raw: JsonRpc.JsonObject }
-  | { readonly _tag: "Image"; readonly data: string; readonly mimeType: string; readonly raw: JsonRpc.JsonObject }
-  | { readonly _tag: "Audio"; readonly data: string; readonly mimeType: string; readonly raw: JsonRpc.JsonObject }
-  | { readonly _tag: "Resource"; readonly resource: JsonRpc.JsonObject; readonly raw: JsonRpc.JsonObject }
-  | { readonly _tag: "ResourceLink"; readonly uri: string; readonly raw: JsonRpc.JsonObject }
-  | { readonly _tag: "Unknown"; readonly raw: JsonRpc.Json }
+  | { readonly _tag: "Text"; readonly text: string; readonly raw: JsonObject }
+  | { readonly _tag: "Image"; readonly data: string; readonly mimeType: string; readonly raw: JsonObject }
+  | { readonly _tag: "Audio"; readonly data: string; readonly mimeType: string; readonly raw: JsonObject }
+  | { readonly _tag: "Resource"; readonly resource: JsonObject; readonly raw: JsonObject }
+  | { readonly _tag: "ResourceLink"; readonly uri: string; readonly raw: JsonObject }
+  | { readonly _tag: "Unknown"; readonly raw: Json }
 
 export interface ToolResult {
   readonly content: ReadonlyArray<Content>
-  readonly structuredContent: JsonRpc.Json | undefined
+  readonly structuredContent: Json | undefined
   readonly isError: boolean
-  readonly meta: JsonRpc.JsonObject | undefined
+  readonly meta: JsonObject | undefined
   /** The result as it came. */
-  readonly raw: JsonRpc.JsonObject
+  readonly raw: JsonObject
 }
 
 export interface DecodeOptions {
@@ -62,8 +62,8 @@ export const orFail = <
 /** Decodes one part of a result or of a prompt's message. A part that is not understood is `Unknown`. */
 export const decodeContent = (part: unknown): Content => {
   // the casts: the part was parsed from JSON
-  if (!JsonRpc.isObject(part)) return { _tag: "Unknown", raw: part as JsonRpc.Json }
-  const raw = part as JsonRpc.JsonObject
+  if (!isObject(part)) return { _tag: "Unknown", raw: part as Json }
+  const raw = part as JsonObject
   const { data, mimeType, resource, text, type, uri } = raw
   switch (type) {
     case "text":
@@ -74,7 +74,7 @@ export const decodeContent = (part: unknown): Content => {
       if (typeof data !== "string" || typeof mimeType !== "string") break
       return { _tag: type === "image" ? "Image" : "Audio", data, mimeType, raw }
     case "resource":
-      if (JsonRpc.isObject(resource)) return { _tag: "Resource", resource, raw }
+      if (isObject(resource)) return { _tag: "Resource", resource, raw }
       break
     case "resource_link":
       if (typeof uri === "string") return { _tag: "ResourceLink", uri, raw }
@@ -87,7 +87,7 @@ export const decodeContent = (part: unknown): Content => {
  * Decodes the result of `tools/call`. It fails only for content that is not an array and, in the stateless era, for a
  * `resultType` that was not asked for.
  */
-export const decode = (raw: JsonRpc.JsonObject, options: DecodeOptions): Either.Either<ToolResult, Fault> => {
+export const decode = (raw: JsonObject, options: DecodeOptions): Either.Either<ToolResult, Fault> => {
   const { _meta: meta, content, isError, resultType, structuredContent } = raw
   const isQuestion = options.passInput === true && resultType === "input_required"
   if (options.era === "stateless" && resultType !== undefined && resultType !== "complete" && !isQuestion) {
@@ -100,7 +100,7 @@ export const decode = (raw: JsonRpc.JsonObject, options: DecodeOptions): Either.
     // in the session era only an object has a meaning, and servers write `null` for "none"
     structuredContent: structuredContent === null && options.era === "session" ? undefined : structuredContent,
     isError: isError === true,
-    meta: JsonRpc.isObject(meta) ? meta : undefined,
+    meta: isObject(meta) ? meta : undefined,
     raw
   })
 }

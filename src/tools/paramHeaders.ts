@@ -1,11 +1,10 @@
+/** Arguments of tools that are repeated in headers of the request (`x-mcp-header`, stateless era). */
 import * as Either from "effect/Either"
+import { isObject, type JsonObject } from "../json/Json.ts"
 import { subschemas } from "../json/schema.ts"
 import * as HeaderField from "../text/headerField.ts"
-import * as JsonRpc from "../transport/JsonRpc.ts"
 
-/**
- * One argument of a tool that is repeated in a header (`x-mcp-header`, stateless era).
- */
+/** One such argument. */
 export interface Declaration {
   readonly path: ReadonlyArray<string>
   readonly header: string
@@ -13,15 +12,13 @@ export interface Declaration {
 
 const types: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"])
 
-/**
- * The declarations of a tool's input schema, or what is wrong with them. The schema's depth was bounded before.
- */
-export const declarations = (schema: JsonRpc.JsonObject): Either.Either<ReadonlyArray<Declaration>, string> => {
+/** The declarations of an input schema, whose depth was bounded before, or the first fault in them. */
+export const declarations = (schema: JsonObject): Either.Either<ReadonlyArray<Declaration>, string> => {
   const found: Array<Declaration> = []
   const names = new Set<string>()
 
   const visit = (node: unknown, path: ReadonlyArray<string>, reachable: boolean): string | undefined => {
-    if (!JsonRpc.isObject(node)) return undefined
+    if (!isObject(node)) return undefined
     const at = path.join(".")
     if (Object.hasOwn(node, "x-mcp-header")) {
       const header = node["x-mcp-header"]
@@ -35,62 +32,44 @@ export const declarations = (schema: JsonRpc.JsonObject): Either.Either<Readonly
       found.push({ path, header })
     }
     // below any other keyword a property is no longer reached by names alone, so that no annotation may stand there
-    return first(subschemas(node), ({ keyword, name, schema }) =>
-      keyword === "properties" && name !== undefined
+    for (const { keyword, name, schema } of subschemas(node)) {
+      const fault = keyword === "properties" && name !== undefined
         ? visit(schema, [...path, name], reachable)
-        : visit(schema, path, false))
+        : visit(schema, path, false)
+      if (fault !== undefined) return fault
+    }
+    return undefined
   }
 
   const fault = visit(schema, [], true)
   return fault === undefined ? Either.right(found) : Either.left(fault)
 }
 
-const first = <A>(items: Iterable<A>, f: (item: A) => string | undefined): string | undefined => {
-  for (const item of items) {
-    const fault = f(item)
-    if (fault !== undefined) return fault
-  }
-  return undefined
-}
-
-export const valueAt = (args: JsonRpc.JsonObject, path: ReadonlyArray<string>): unknown => {
+export const valueAt = (args: JsonObject, path: ReadonlyArray<string>): unknown => {
   let node: unknown = args
   for (const key of path) {
-    if (!JsonRpc.isObject(node) || !Object.hasOwn(node, key)) return undefined
+    if (!isObject(node) || !Object.hasOwn(node, key)) return undefined
     node = node[key]
   }
   return node
 }
 
+/** An argument as text; `undefined` for numbers that a double does not hold exactly, and for no primitives. */
 export const textOf = (value: unknown): string | undefined => {
-  switch (typeof value) {
-    case "string":
-      return value
-    case "boolean":
-      return String(value)
-    case "number":
-      return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
-        ? undefined
-        : String(value)
-    default:
-      return undefined
-  }
+  if (typeof value === "string") return value
+  const isExact = typeof value === "number" && Number.isFinite(value) &&
+    (!Number.isInteger(value) || Number.isSafeInteger(value))
+  return isExact || typeof value === "boolean" ? String(value) : undefined
 }
 
-/**
- * The headers that go with a call; an argument that is absent, null or no primitive has none.
- */
+/** The headers of a call; an argument that is absent, null or no primitive has none. */
 export const headersOf = (
   declared: ReadonlyArray<Declaration>,
-  args: JsonRpc.JsonObject
+  args: JsonObject
 ): Readonly<Record<string, string>> | undefined => {
-  const headers: Record<string, string> = {}
-  let some = false
-  for (const { header, path } of declared) {
+  const headers = declared.flatMap(({ header, path }) => {
     const text = textOf(valueAt(args, path))
-    if (text === undefined) continue
-    headers[`Mcp-Param-${header}`] = HeaderField.encode(text)
-    some = true
-  }
-  return some ? headers : undefined
+    return text === undefined ? [] : [[`Mcp-Param-${header}`, HeaderField.encode(text)] as const]
+  })
+  return headers.length === 0 ? undefined : Object.fromEntries(headers)
 }
