@@ -1,8 +1,10 @@
 /** When a model gets a search in place of all definitions of tools, and how definitions are made to fit a budget. */
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import { entriesOf, keywords } from "../json/schema.ts"
+import { inTurns } from "./inTurns.ts"
 
 export interface Model {
   /** In tokens. */
@@ -132,17 +134,33 @@ const evenLimit = (sizes: ReadonlyArray<number>, total: number): number => {
   return Infinity
 }
 
-/** Definitions within both budgets: where all together are too large, the largest are shortened. */
-export const withinBudgets = <A extends Definition>(
-  tools: ReadonlyArray<A>,
-  config?: Partial<Pick<Options, "perToolChars" | "totalChars">>
-): ReadonlyArray<A> => {
-  const { perToolChars, totalChars } = { ...defaults, ...config }
-  const fitting = tools.map((tool) => withinBudget(tool, perToolChars))
-  const limit = evenLimit(fitting.map(sizeOf), totalChars)
-  // of the whole definitions, so that the notes tell how much is cut off in all
-  return limit < perToolChars ? tools.map((tool) => withinBudget(tool, limit)) : fitting
+const shortened = new WeakMap<Definition, Map<number, Definition>>()
+
+/** One limit is that of each tool, and another what the total leaves to it, in which sessions may differ. */
+const mostLimits = 4
+
+/** `withinBudget`, done once and not in every turn of a model. */
+const fitted = (tool: Definition, chars: number): Definition => {
+  if (sizeOf(tool) <= chars) return tool
+  const known = shortened.get(tool) ?? new Map<number, Definition>()
+  const fitting = known.get(chars) ?? withinBudget(tool, chars)
+  if (known.size === mostLimits) known.clear()
+  shortened.set(tool, known.set(chars, fitting))
+  return fitting
 }
+
+/** Definitions within both budgets: where all together are too large, the largest are shortened. */
+export const withinBudgets = (
+  tools: ReadonlyArray<Definition>,
+  config?: Partial<Pick<Options, "perToolChars" | "totalChars">>
+): Effect.Effect<ReadonlyArray<Definition>> =>
+  Effect.gen(function*() {
+    const { perToolChars, totalChars } = { ...defaults, ...config }
+    const fitting = yield* inTurns(tools, (tool) => fitted(tool, perToolChars))
+    const limit = evenLimit(fitting.map(sizeOf), totalChars)
+    // of the whole definitions, so that the notes tell how much is cut off in all
+    return limit < perToolChars ? yield* inTurns(tools, (tool) => fitted(tool, limit)) : fitting
+  })
 
 /** The search as a tool for a model. Its name cannot be the name of a server's tool. */
 export const definition: Definition = {

@@ -10,9 +10,9 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
+import { isObject } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import type { Live } from "../runtime/Server.ts"
-import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** A value with its origin; a snapshot was kept from an earlier run, and its generation is 0. */
@@ -41,7 +41,7 @@ export const source = <A>(
   list: Effect.Effect<A, McpError.CallError>
 ): Source<A> => {
   const declared = session.capabilities[capability]
-  const announcesChanges = JsonRpc.isObject(declared) && declared["listChanged"] === true
+  const announcesChanges = isObject(declared) && declared["listChanged"] === true
   return { generation, era: session.era, announcesChanges, list }
 }
 

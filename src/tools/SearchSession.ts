@@ -123,8 +123,8 @@ export const make = (
           const searching = AutoSearch.shouldUseAutoSearch(options, model, total)
           const activated = activatedOf(id)
           const shown = searching ? entries.filter(({ name }) => activated.has(name)) : entries
-          const offered: Array<Offered> = AutoSearch.withinBudgets(shown.map(definitionOf), options)
-            .map(({ description, inputSchema, name }, at) => ({ name, description, inputSchema, entry: shown[at] }))
+          const fitting = yield* AutoSearch.withinBudgets(shown.map(definitionOf), options)
+          const offered: Array<Offered> = fitting.map((definition, at) => ({ ...definition, entry: shown[at] }))
           if (searching) offered.unshift({ ...AutoSearch.definition, entry: undefined })
           return { searching, definitions: offered }
         }),

@@ -64,13 +64,9 @@ export const make = (options?: Partial<Options>): Effect.Effect<ToolSearch["Type
           return (index?.find(query) ?? [])
             .filter(({ entry }) => (server === undefined || entry.server === server) && accepts?.(entry) !== false)
             .slice(0, most)
-            .map(({ entry: { name, server, tool }, score }) => ({
-              server,
-              tool: tool.name,
-              name,
-              score,
-              description: tool.description
-            }))
+            .map(({ entry: { name, server, tool: { description, name: tool } }, score }) => (
+              { server, tool, name, score, description }
+            ))
         })
     }
   })

@@ -20,10 +20,10 @@ import type * as Scope from "effect/Scope"
 import type * as Limits from "../config/Limits.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import { sha256 } from "../json/canonical.ts"
+import { isObject, type JsonObject } from "../json/Json.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 import * as Tool from "./Tool.ts"
 
@@ -112,7 +112,7 @@ export const decode = (
   const items = decodeTools(written)
   if (Either.isLeft(items)) return Either.left("its tools are malformed")
   if (items.right.length > options.maxTools) return Either.left("it has too many tools")
-  const bare = items.right.map((item) => JsonRpc.isObject(item) ? withoutAnnotations(item as JsonRpc.JsonObject) : item // parsed from JSON
+  const bare = items.right.map((item) => isObject(item) ? withoutAnnotations(item as JsonObject) : item // parsed from JSON
   )
   const tools = Tool.decodeAll(bare, {
     maxSchemaBytes: options.maxSchemaBytes,

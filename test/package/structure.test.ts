@@ -240,6 +240,8 @@ const rebuilt: Readonly<Record<string, number>> = {
   node: 2_740,
   // a ratchet: issue 17 asks for 3,300 with the modules of the root
   runtime: 3_570,
+  // a ratchet: 3,350 are left of the 5,200 of DESIGN §4 for tools, json and text
+  tools: 3_500,
   transport: 3_200,
   testing: 1_400,
   // ratchets: issue 19 asks for 3,800, 2,300
@@ -261,6 +263,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   broadcast: ["scoped"],
   McpEvent: ["broadcast"],
   resilience: model,
+  tools: [...model, "resilience", "safety", "scoped", "observability"],
   transport: belowTransport,
   client: [...belowTransport, "runtimeLog", "transport"],
   observability: ["text", "McpError", "McpEvent", "runtimeLog", "scoped", "resilience", "safety"],

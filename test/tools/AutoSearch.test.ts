@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FastCheck, Option } from "effect"
+import { Effect, FastCheck, Option } from "effect"
 import * as AutoSearch from "../../src/tools/AutoSearch.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import { tools } from "../fixtures/search/index.ts"
@@ -153,35 +153,38 @@ describe("AutoSearch.withinBudget", () => {
 })
 
 describe("AutoSearch.withinBudgets", () => {
-  it("takes from the largest only, and keeps both budgets", () => {
-    const small = { name: "small", description: "Does little", inputSchema: { type: "object" } }
-    const shorter = AutoSearch.withinBudgets([small, bulky, { ...bulky, name: "c" }], {
-      perToolChars: 6_000,
-      totalChars: 9_000
-    })
-    assert.strictEqual(shorter[0], small)
-    const sizes = shorter.map(AutoSearch.sizeOf)
-    assert.isAtMost(sizes[0]! + sizes[1]! + sizes[2]!, 9_000)
-    assert.isAbove(sizes[1]!, 3_500)
-    const alone = AutoSearch.withinBudgets([bulky], { perToolChars: 6_000 })
-    assert.isAtMost(AutoSearch.sizeOf(alone[0]!), 6_000)
-  })
+  it.effect("shortens the largest only, and keeps both budgets", () =>
+    Effect.gen(function*() {
+      const small = { name: "small", description: "Does little", inputSchema: { type: "object" } }
+      const shorter = yield* AutoSearch.withinBudgets([small, bulky, { ...bulky, name: "c" }], {
+        perToolChars: 6_000,
+        totalChars: 9_000
+      })
+      assert.strictEqual(shorter[0], small)
+      const sizes = shorter.map(AutoSearch.sizeOf)
+      assert.isAtMost(sizes[0]! + sizes[1]! + sizes[2]!, 9_000)
+      assert.isAbove(sizes[1]!, 3_500)
+      const alone = yield* AutoSearch.withinBudgets([bulky], { perToolChars: 6_000 })
+      assert.isAtMost(AutoSearch.sizeOf(alone[0]!), 6_000)
+    }))
 
-  it("tells of all that is left out where both budgets leave something out", () => {
-    const [shorter] = AutoSearch.withinBudgets([bulky, { ...bulky, name: "c" }], {
-      perToolChars: 6_000,
-      totalChars: 8_000
-    })
-    const [kept, left] = shorter!.description!.split(/… \((\d+) more characters\)$/)
-    assert.strictEqual(kept!.length + Number(left), bulky.description!.length)
-  })
+  it.effect("notes all that is cut off where both budgets cut something off", () =>
+    Effect.gen(function*() {
+      const [shorter] = yield* AutoSearch.withinBudgets([bulky, { ...bulky, name: "c" }], {
+        perToolChars: 6_000,
+        totalChars: 8_000
+      })
+      const [kept, left] = shorter!.description!.split(/… \((\d+) more characters\)$/)
+      assert.strictEqual(kept!.length + Number(left), bulky.description!.length)
+    }))
 
-  it("leaves what fits", () => {
-    const some = definitions.slice(0, 20)
-    const fitting = AutoSearch.withinBudgets(some)
-    for (const [at, definition] of fitting.entries()) assert.strictEqual(definition, some[at])
-    assert.deepStrictEqual(AutoSearch.withinBudgets([]), [])
-  })
+  it.effect("leaves definitions that fit as they are", () =>
+    Effect.gen(function*() {
+      const some = definitions.slice(0, 20)
+      const fitting = yield* AutoSearch.withinBudgets(some)
+      for (const [at, definition] of fitting.entries()) assert.strictEqual(definition, some[at])
+      assert.deepStrictEqual(yield* AutoSearch.withinBudgets([]), [])
+    }))
 })
 
 describe("AutoSearch.definition", () => {

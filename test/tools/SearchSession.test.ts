@@ -208,13 +208,15 @@ describe("SearchSessions", () => {
       const offers = yield* sessions((sessions) =>
         Effect.forEach([12, 3, 7, 9, 5, 11, 12], (length) => {
           const some = wordy.slice(-length)
-          return Effect.map(sessions.session("s", { model, tools: Effect.succeed(some) }).offer, ({ definitions }) => ({
-            offered: definitions.map(({ description, inputSchema, name }) => ({ name, description, inputSchema })),
-            wanted: AutoSearch.withinBudgets(
-              some.map(({ name, tool: { description, inputSchema } }) => ({ name, description, inputSchema })),
-              budgets
-            )
-          }))
+          const whole = some.map(({ name, tool: { description, inputSchema } }) => ({ name, description, inputSchema }))
+          return Effect.zipWith(
+            sessions.session("s", { model, tools: Effect.succeed(some) }).offer,
+            AutoSearch.withinBudgets(whole, budgets),
+            ({ definitions }, wanted) => ({
+              offered: definitions.map(({ description, inputSchema, name }) => ({ name, description, inputSchema })),
+              wanted
+            })
+          )
         }), { ...budgets, mode: "never" })
       for (const { offered, wanted } of offers) assert.deepStrictEqual(offered, [...wanted])
       assert.isTrue(offers[0]!.offered.some(({ description }) => description!.endsWith("more characters)")))
