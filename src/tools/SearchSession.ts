@@ -124,7 +124,8 @@ export const make = (
           const activated = activatedOf(id)
           const shown = searching ? entries.filter(({ name }) => activated.has(name)) : entries
           const fitting = yield* AutoSearch.withinBudgets(shown.map(definitionOf), options)
-          const offered: Array<Offered> = fitting.map((definition, at) => ({ ...definition, entry: shown[at] }))
+          const offered: Array<Offered> = fitting
+            .map(({ description, inputSchema, name }, at) => ({ name, description, inputSchema, entry: shown[at] }))
           if (searching) offered.unshift({ ...AutoSearch.definition, entry: undefined })
           return { searching, definitions: offered }
         }),

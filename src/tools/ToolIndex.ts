@@ -95,9 +95,10 @@ export const make = (contributions: Iterable<Contribution>, options?: Partial<Op
   const { collided, usual } = options?.naming ?? namingOf(options?.style ?? defaults.style)
   const named = offered(contributions, usual)
   const sameName = grouped(named, ({ name }) => name)
-  const entries = named.map((entry): Entry =>
-    sameName.get(entry.name)?.length === 1 ? entry : { ...entry, name: collided(entry.server, entry.tool.name) }
-  )
+  const entries = named.map((entry): Entry => {
+    const { name, server, tool } = entry
+    return sameName.get(name)?.length === 1 ? entry : { name: collided(server, tool.name), server, tool }
+  })
   const byQualifiedName = new Map(entries.map((entry) => [entry.name, entry]))
   const toolsByName = grouped(entries, ({ tool }) => tool.name)
   const byServer = grouped(entries, ({ server }) => server)
