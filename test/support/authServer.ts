@@ -71,6 +71,8 @@ export interface AuthServer {
   readonly grants: (type: string) => ReadonlyArray<Heard>
   /** Everything secret that it has seen or given. */
   readonly secrets: ReadonlySet<string>
+  /** The scope of a token that was given. */
+  readonly scopeOf: (token: string) => string | undefined
   /** No access token is worth anything any more. */
   readonly expire: () => void
   readonly revoke: () => void
@@ -111,6 +113,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
   const heard: Array<Heard> = []
   const secrets = new Set<string>()
   const access = new Map<string, { readonly scope: string; readonly jkt: string | undefined }>()
+  const scopes = new Map<string, string>()
   const refresh = new Map<string, { readonly scope: string; isUsed: boolean }>()
   const codes = new Map<string, { readonly challenge: string; readonly scope: string }>()
   const waiting = new Map<Deferred.Deferred<void>, () => boolean>()
@@ -134,6 +137,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
     const token = keep(secret("access"))
     const next = keep(secret("refresh"))
     access.set(token, { scope: script.gives(scope), jkt })
+    scopes.set(token, scope)
     refresh.set(next, { scope, isUsed: false })
     return {
       status: 200,
@@ -377,6 +381,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
     of: (path) => heard.filter((request) => request.path === path),
     grants: (type) => heard.filter(({ form, path }) => path === "/token" && form.get("grant_type") === type),
     secrets,
+    scopeOf: (token) => scopes.get(token),
     expire: () => access.clear(),
     revoke: () => {
       access.clear()
