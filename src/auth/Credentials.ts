@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import * as Connector from "../client/Connector.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
@@ -16,7 +17,6 @@ import * as Nonce from "../safety/Nonce.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Grant from "./Grant.ts"
-import * as GuardedFetch from "./guardedFetch.ts"
 import * as Interaction from "./Interaction.ts"
 import type * as Login from "./login.ts"
 import * as TokenStore from "./TokenStore.ts"
@@ -96,6 +96,7 @@ const isOwn = ({ provenance }: RemoteHeaders.RemoteServer): boolean =>
 
 // on demand, because most runtimes have no server that wants a login
 const loading = Effect.promise(() => import("./login.ts"))
+const loadingFetch = Effect.promise(() => import("./guardedFetch.ts"))
 
 /** The time in which logins that are under way at the end may be stored. */
 const grace = Duration.seconds(2)
@@ -124,9 +125,17 @@ export const make = (options?: Partial<Options>) =>
     const redaction = yield* Redaction.Redaction
     const { publish } = yield* McpEvent.McpEvents
     const fibers = yield* FiberSet.make<unknown, unknown>()
-    // after the finalizer below, which gives the fibers time to store what they have
-    const fetch = yield* GuardedFetch.make({ rules: { loopback: false, privateHosts } })
-    const fetchHere = yield* GuardedFetch.make({ rules: { loopback: true, privateHosts } })
+    // closes after the finalizer below, which gives the fibers time to store what they have
+    const fetching = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
+    // its fetches can be interrupted, even if the first caller cannot
+    const fetchFor = yield* Effect.cachedFunction((loopback: boolean) =>
+      Effect.flatMap(
+        loadingFetch,
+        ({ make }) => Scope.extend(Effect.interruptible(make({ rules: { loopback, privateHosts } })), fetching)
+      ).pipe(
+        Effect.uninterruptible
+      )
+    )
     const fork = yield* FiberSet.runtime(fibers)<never>()
     const logins = new Map<string, Login.Login>()
     yield* Effect.addFinalizer(() =>
@@ -149,8 +158,9 @@ export const make = (options?: Partial<Options>) =>
       const grant = (own ? grantOf.get(server) : undefined) ?? Grant.fromConfig(configured)
       if (isConfigured(config) || configured === false || grant === undefined) return Effect.succeed(undefined)
       const settings = { configured, grant }
-      return Effect.zipWith(loading, Connector.Identity, (library, identity) => {
-        const url = new URL(config.url)
+      const url = new URL(config.url)
+      const fetching = fetchFor(own && loopback.test(url.hostname))
+      return Effect.map(Effect.all([loading, Connector.Identity, fetching]), ([library, identity, fetch]) => {
         const key = JSON.stringify([server, own, library.storeKey(url, configured, identity)])
         const known = logins.get(key)
         known?.configure(settings)
@@ -166,7 +176,7 @@ export const make = (options?: Partial<Options>) =>
           store,
           interaction,
           nonce,
-          fetch: own && loopback.test(url.hostname) ? fetchHere : fetch,
+          fetch,
           know: redaction.unsafeKnow,
           fork,
           publish

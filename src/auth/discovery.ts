@@ -147,11 +147,12 @@ const serverMetadata = (target: Target, issuer: string) =>
       : [configured.authServerMetadataUrl]
     const metadata = yield* documentAt(target, places, Metadata)
     if (metadata !== undefined) {
-      if (!isVisible(metadata.issuer)) {
-        return yield* failed(target, "metadata", "the authorization server has no valid name")
-      }
-      if (legacy || metadata.issuer === issuer || `${metadata.issuer}/` === issuer) return metadata
-      return yield* failed(target, "metadata", "the authorization server says that it is another one")
+      const isNamed = legacy
+        ? isVisible(metadata.issuer)
+        : metadata.issuer === issuer || `${metadata.issuer}/` === issuer
+      return isNamed
+        ? metadata
+        : yield* failed(target, "metadata", "the authorization server says that it is another one")
     }
     if (!legacy) return yield* failed(target, "metadata", "the authorization server does not describe itself")
     const endpoint = (path: string) => new URL(path, issuer).href

@@ -230,38 +230,16 @@ const following = (question: Question, { location }: Http.IncomingHttpHeaders, o
   )
 }
 
-const parsed = (text: string, reviver?: (key: string, value: unknown) => unknown): unknown => {
-  try {
-    return JSON.parse(text, reviver)
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * The body without any key `__proto__`, which some readers take for the prototype; a body without one, or that is no JSON, as
- * it is; `undefined` if it is nested too deeply to tell.
- */
-const withoutProto = (body: Buffer): Buffer | undefined => {
-  const text = new TextDecoder().decode(body)
-  // the key itself, or an escape that may hide a letter of it
-  if (!/__proto__|\\u00[567]/i.test(text) || parsed(text) === undefined) return body
-  const rest = parsed(text, (key, value) => key === "__proto__" ? undefined : value)
-  return rest === undefined ? undefined : Buffer.from(JSON.stringify(rest))
-}
-
 const responseOf = ({ body, response }: Answer): Either.Either<Response, GuardedFetchError> => {
   const { headers: given, statusCode: status = 0 } = response
   if (status < 200 || status > 599) {
     return refuse("unreachable", `the answer has the status ${status}`)
   }
-  const clean = withoutProto(body)
-  if (clean === undefined) return refuse("too-large", "the answer is nested too deeply")
   const headers = new Headers(keptHeaders.flatMap((name) => {
     const value = given[name]
     return typeof value === "string" ? [[name, value]] : []
   }))
-  return Either.right(new Response(clean.length === 0 || status === 205 ? null : clean, { status, headers }))
+  return Either.right(new Response(body.length === 0 || status === 205 ? null : body, { status, headers }))
 }
 
 const fetched = (

@@ -105,14 +105,11 @@ const tokenIn = (sent: Headers): string | undefined => {
   return header === undefined ? undefined : Redacted.value(header).replace(/^\S+ /, "")
 }
 
-const outcomeOf = (
-  exit: Exit.Exit<void, McpError.AuthorizationFailed>
-): Extract<McpEvent.McpEvent, { readonly _tag: "LoginEnded" }>["outcome"] => {
-  if (Exit.isSuccess(exit)) return "Success"
-  const failure = Cause.failureOption(exit.cause)
-  if (failure._tag === "Some") return failure.value.reason
-  return Cause.isInterrupted(exit.cause) ? "Interrupted" : "Defect"
-}
+const outcomeOf = Exit.match({
+  onSuccess: () => "Success" as const,
+  onFailure: (cause: Cause.Cause<McpError.AuthorizationFailed>) =>
+    cause._tag === "Fail" ? cause.error.reason : Cause.isInterrupted(cause) ? "Interrupted" as const : "Defect" as const
+})
 
 export const make = (options: Options) => {
   const { fetch, fork, identity, isOwn, onCalls, publish, server, url } = options
@@ -134,12 +131,10 @@ export const make = (options: Options) => {
   const proofOf = (key: Redacted.Redacted | undefined) => {
     if (key === undefined) return Effect.succeed(undefined)
     if (proof !== undefined && Redacted.value(proof.key) === Redacted.value(key)) return Effect.succeed(proof)
-    return OAuth.load.pipe(
-      Effect.flatMap((sdk) => StoredLogin.proofOf(sdk, key)),
-      Effect.tap((made) => {
-        proof = made ?? proof
-      })
-    )
+    return Effect.map(Effect.flatMap(OAuth.load, (sdk) => StoredLogin.proofOf(sdk, key)), (made) => {
+      proof = made ?? proof
+      return made
+    })
   }
 
   const prepare = Effect.gen(function*() {
@@ -278,19 +273,16 @@ export const make = (options: Options) => {
     return shown.headers
   }
 
-  const renewIfStale = Effect.gen(function*() {
-    const tokens = stored.get()?.tokens
-    const now = yield* Clock.currentTimeMillis
-    if (tokens === undefined || !StoredLogin.isStale(tokens, now)) return
-    const renewed = renew(Redacted.value(tokens.access))
-    // a token is used until its end where there is no other
-    yield* StoredLogin.isExpired(tokens, now) ? renewed : Effect.ignore(renewed)
-  })
-
   const headers: RemoteHeaders.Login["headers"] = (request) =>
     Effect.gen(function*() {
       yield* stored.load
-      yield* renewIfStale
+      const tokens = stored.get()?.tokens
+      const time = yield* Clock.currentTimeMillis
+      if (tokens !== undefined && StoredLogin.isStale(tokens, time)) {
+        const renewed = renew(Redacted.value(tokens.access))
+        // a token is used until its end where there is no other
+        yield* (tokens.expiresAt ?? Infinity) <= time ? renewed : Effect.ignore(renewed)
+      }
       const login = stored.get()
       if (login?.tokens === undefined) return noHeaders
       const { access, type } = login.tokens

@@ -107,8 +107,6 @@ export const isStale = ({ expiresAt, givenAt }: Tokens, now: number): boolean =>
   return expiresAt - margin <= now
 }
 
-export const isExpired = ({ expiresAt }: Tokens, now: number): boolean => expiresAt !== undefined && expiresAt <= now
-
 // The key that tokens are bound to (DPoP, RFC 9449)
 
 export interface Proof {

@@ -192,6 +192,21 @@ describe("a login by a person", () => {
       }))
   }
 
+  for (const path of ["/token", "/register"]) {
+    test(`takes no field of an answer from its prototype: ${path} (oa-040)`, {
+      script: (script) => {
+        const body = `{"__proto__":{"access_token":"a","token_type":"bearer","client_id":"c","redirect_uris":[]}}`
+        if (path === "/token") script.answers = [{ status: 200, body }]
+        else script.registered = { status: 201, body }
+      }
+    }, (run) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(run.runtime.servers.login(server))
+        assert.deepStrictEqual(reasonOf(error), ["AuthorizationFailed", path === "/token" ? "answer" : "registration"])
+        assert.deepStrictEqual(yield* status(run), { _tag: "LoggedOut" })
+      }))
+  }
+
   test("that is interrupted leaves nothing, and can be begun again", {}, (run) =>
     Effect.gen(function*() {
       const { person, runtime } = run

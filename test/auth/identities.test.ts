@@ -96,10 +96,10 @@ describe("the credentials of an identity", () => {
         yield* Effect.ignore(Effect.provideService(act, Connector.Identity, user))
       })
       yield* Effect.forEach(Array.from({ length: steps }), () => step, { concurrency: 8, discard: true })
-      // most steps say something
-      assert.isAbove(seen.calls, steps / 4)
-      assert.isAbove(seen.renewals, steps / 50)
-      assert.isAbove(seen.statuses, steps / 100)
+      // enough steps had a login for the comparison to say something
+      assert.isAbove(seen.calls, steps / 20)
+      assert.isAbove(seen.renewals, steps / 200)
+      assert.isAbove(seen.statuses, 0)
       assert.strictEqual(there.reused(), 0)
     }).pipe(Effect.withRandom(Random.make("identities")))
 

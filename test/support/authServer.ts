@@ -57,6 +57,8 @@ export interface Script {
   tells: boolean
   /** Waited for before a token is given. */
   delay: Promise<void> | undefined
+  /** In place of the answer to a registration. */
+  registered: Answer | undefined
   /** The answer to a revocation; without one, tokens are revoked. */
   revocation: Answer | "hang" | undefined
 }
@@ -291,6 +293,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
           }, script.metadata)
         }
       case "/register":
+        if (script.registered !== undefined) return script.registered
         return {
           status: 201,
           body: merged({ ...JSON.parse(request.body) as object, client_id: "registered" }, script.registration)
@@ -371,6 +374,7 @@ export const make: Effect.Effect<AuthServer, never, Scope.Scope> = Effect.gen(fu
     redirect: undefined,
     tells: false,
     delay: undefined,
+    registered: undefined,
     revocation: undefined
   }
   return {
