@@ -6,13 +6,13 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as McpError from "../McpError.ts"
-import { isClear } from "./clearText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import { isText, list, scalar, table, tables } from "./document.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Reader from "./reader.ts"
+import { isClear } from "./remoteHeaders.ts"
 
 type Table = Document.Table
 type Value = Document.Value

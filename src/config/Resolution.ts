@@ -13,7 +13,6 @@ import * as Util from "node:util"
 import * as McpError from "../McpError.ts"
 import * as ShellWords from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as ClearText from "./clearText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Variables from "./environmentVariables.ts"
 import * as Fingerprint from "./Fingerprint.ts"
@@ -21,6 +20,7 @@ import * as HostEnvironment from "./HostEnvironment.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Paths from "./paths.ts"
 import * as Program from "./program.ts"
+import * as RemoteHeaders from "./remoteHeaders.ts"
 import * as Scope from "./Scope.ts"
 import * as Secrets from "./secrets.ts"
 import * as ServerConfig from "./ServerConfig.ts"
@@ -298,11 +298,11 @@ const confidential = (
   plain: ServerConfig.ServerConfig
 ): Effect.Effect<void, Failure> => {
   if (!("url" in config) || !("url" in plain) || expansion === undefined) return Effect.void
-  if (Scope.rights(expansion.origin).environment || !ClearText.isClear(new URL(plain.url))) return Effect.void
+  if (Scope.rights(expansion.origin).environment || !RemoteHeaders.isClear(new URL(plain.url))) return Effect.void
   const { headers = new Map<string, Redacted.Redacted>(), headersCommand, oauth } = config
   const templates = Array.from(headers, ([name, template]) => [name, Redacted.value(template)] as const)
   const clientSecret = oauth === false ? undefined : oauth?.clientSecret
-  return ClearText.hasCredentials({ headers: templates, headersCommand, clientSecret })
+  return RemoteHeaders.hasCredentials({ headers: templates, headersCommand, clientSecret })
     ? Effect.fail(invalid(config.name, "url", "it is not encrypted, and credentials are sent to it: use https"))
     : Effect.void
 }

@@ -5,6 +5,7 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Variables from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
+import * as KnownPackages from "./knownPackages.ts"
 import {
   type Argument,
   argumentsOf,
@@ -46,24 +47,8 @@ const shown = (name: string): string =>
 
 // Packages
 
-/** Well-known scopes and packages, whose names others may imitate. */
-const knownNames = words(`
-  @anthropic-ai @azure @browserbasehq @cloudflare @elastic @github @google @google-cloud @microsoft
-  @modelcontextprotocol @mongodb-js @notionhq @openai @playwright @sentry @shopify @stripe @supabase @upstash @vercel
-  chrome-devtools-mcp context7-mcp exa-mcp-server fastmcp figma-developer-mcp firecrawl-mcp mcp-proxy mcp-remote
-  mcp-server-fetch mcp-server-git mcp-server-kubernetes mcp-server-sqlite mcp-server-time mongodb-mcp-server
-  postgres-mcp puppeteer-mcp-server serena-agent supergateway tavily-mcp task-master-ai`)
-
-/** Well-known packages of scopes that have many. */
-const knownInScope = words(`
-  @browserbasehq/mcp @elastic/mcp-server-elasticsearch @modelcontextprotocol/server-brave-search
-  @modelcontextprotocol/server-everart @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem
-  @modelcontextprotocol/server-gdrive @modelcontextprotocol/server-github @modelcontextprotocol/server-gitlab
-  @modelcontextprotocol/server-google-maps @modelcontextprotocol/server-memory @modelcontextprotocol/server-postgres
-  @modelcontextprotocol/server-puppeteer @modelcontextprotocol/server-redis
-  @modelcontextprotocol/server-sequential-thinking @modelcontextprotocol/server-slack @notionhq/notion-mcp-server
-  @playwright/mcp @sentry/mcp-server @supabase/mcp-server-supabase @upstash/context7-mcp`)
-
+const knownNames = words(KnownPackages.names)
+const knownInScope = words(KnownPackages.inScopes)
 const exactNames: ReadonlySet<string> = new Set([...knownNames, ...knownInScope])
 
 /** The well-known name that a package's name, or its scope, is one edit away from. */

@@ -6,7 +6,6 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as HeaderField from "../text/headerField.ts"
-import * as ClearText from "./clearText.ts"
 import * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
 import { isList, isTable, scalar as scalarOf, type Value } from "./document.ts"
@@ -14,6 +13,7 @@ import * as FieldSchema from "./fieldSchema.ts"
 import { otherLogin } from "./hosts.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Limits from "./Limits.ts"
+import * as RemoteHeaders from "./remoteHeaders.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
 /** Why an entry cannot be used. Thrown at the first fault, and caught by the reader of the entry. */
@@ -292,7 +292,7 @@ export const address = (
   if ((family === "ws") !== (decided === "ws")) to.fail("transport-mismatch", at)
   if (url === undefined) return decided
   if (url.username !== "" || url.password !== "") to.warn("url-userinfo")
-  if (ClearText.isClear(url) && hasHost) {
+  if (RemoteHeaders.isClear(url) && hasHost) {
     if (to.row.encrypted === true) to.fail("insecure-url", at)
     to.warn("insecure-url")
   }
@@ -306,8 +306,8 @@ export const checkConfidential = (to: Reading, entry: ServerConfig.Entry): void 
   const { headers = [], headersCommand, oauth } = entry
   const clientSecret = oauth === false ? undefined : oauth?.clientSecret
   const isSent = stand.url.username !== "" || stand.url.password !== "" ||
-    ClearText.hasCredentials({ headers, headersCommand, clientSecret })
-  if (isSent && ClearText.isClear(stand.url)) to.fail("insecure-url", "url", "it is sent credentials")
+    RemoteHeaders.hasCredentials({ headers, headersCommand, clientSecret })
+  if (isSent && RemoteHeaders.isClear(stand.url)) to.fail("insecure-url", "url", "it is sent credentials")
 }
 
 // fields that are read by their schema alone

@@ -5,7 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { fromConfig, type Headers, type RemoteServer } from "../config/configuredHeaders.ts"
+import { fromConfig, type Headers, type RemoteServer } from "../config/remoteHeaders.ts"
 import * as Secrets from "../config/secrets.ts"
 import type * as McpError from "../McpError.ts"
 import * as Redaction from "../safety/Redaction.ts"

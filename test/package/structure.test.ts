@@ -15,9 +15,8 @@ const codeLines = (text: string): number =>
 
 /** Modules that hold rows of data, which are counted beside the code. */
 const tables = new Set([
-  ...["fields", "hosts", "launchers", "loginFields", "nativeSchema", "variableNames"].map((name) =>
-    `config/${name}.ts`
-  ),
+  ...["fields", "hosts", "issueSentences", "knownPackages", "launchers", "loginFields", "nativeSchema", "variableNames"]
+    .map((name) => `config/${name}.ts`),
   "safety/injectionPhrases.ts"
 ])
 
@@ -232,6 +231,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   McpEvent: 222,
   McpRuntime: 326,
   json: 1_250,
+  config: 6_900,
   // 1,400 and 3,300: the limits of a request came from the client to the deadline; the caps of defect S8 are in the client
   resilience: 1_455,
   client: 3_260,
@@ -265,6 +265,9 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   McpError: ["text", "json", "stderrReader"],
   broadcast: ["scoped"],
   McpEvent: ["broadcast"],
+  // Trust publishes its decisions, a watcher logs that the system refuses it, and the rules of hosts about tools become
+  // permission rules, whose grammar is in safety
+  config: ["text", "json", "McpError", "McpEvent", "broadcast", "runtimeLog", "safety"],
   resilience: model,
   tools: [...model, "resilience", "safety", "scoped", "observability"],
   transport: belowTransport,
@@ -326,8 +329,10 @@ describe("every rebuilt folder", () => {
       sources.filter((source) => source.path !== "index.ts" && targets(source, anyImport).includes(path)).length
     const others = new Set([...entryPoints.values(), ...sources.flatMap((source) => targets(source, importOnDemand))])
     const faults = inRebuilt
-      .filter(({ path, text }) => codeLines(text) < 60 && importers(path) === 1 && !others.has(path))
-      .filter(({ text }) => !text.includes("with { type: \"json\" }"))
+        .filter(({ path, text }) =>
+          codeLines(text) < 60 && importers(path) === 1 && !others.has(path) && !tables.has(path)
+        )
+        .filter(({ text }) => !text.includes("with { type: \"json\" }"))
       .map(({ path }) => path)
     assert.deepStrictEqual(faults, [])
   })

@@ -1,4 +1,7 @@
-/** The headers that the configuration of a remote server names: written, from a variable, or from a program. */
+/**
+ * The headers of remote servers: those that a configuration names, written, from a variable or from a program; and the
+ * addresses that credentials must not be sent to, because they are not encrypted.
+ */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -7,9 +10,9 @@ import * as McpError from "../McpError.ts"
 import { isCredential } from "../text/credentialName.ts"
 import * as HeaderField from "../text/headerField.ts"
 import { quote } from "../text/UntrustedText.ts"
-import { isClear } from "./clearText.ts"
 import { Secrets } from "./fieldSchema.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
+import * as Interpolation from "./Interpolation.ts"
 import * as Program from "./program.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
@@ -83,3 +86,22 @@ export const fromConfig = Effect.fnUntraced(function*(config: RemoteServer) {
   }
   return headers
 })
+
+const isLoopback = (host: string): boolean =>
+  /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host.replace(/\.$/, ""))
+
+/** Whether an address is not encrypted, and leads to another machine. */
+export const isClear = ({ hostname, protocol }: URL): boolean =>
+  (protocol === "http:" || protocol === "ws:") && !isLoopback(hostname)
+
+/** The parts of a request that may be credentials. */
+interface Sent {
+  readonly headers: Iterable<readonly [name: string, template: string]>
+  readonly headersCommand: ReadonlyArray<string> | undefined
+  readonly clientSecret: unknown
+}
+
+/** Whether a request has credentials, by their names and sources. */
+export const hasCredentials = ({ clientSecret, headers, headersCommand }: Sent): boolean =>
+  headersCommand !== undefined || clientSecret !== undefined ||
+  Array.from(headers).some(([name, template]) => isCredential(name) || Interpolation.references(template).length > 0)
