@@ -53,20 +53,6 @@ const switches = (
   return (name, enabled) => !off.has(name) && (enabled || on.has(name))
 }
 
-/** The values of `${var:…}` in a file. */
-const placesOf = (place: Locate.Place, { path, scope }: Scope.Provenance): Scope.Expansion["places"] => {
-  const configDir = path === undefined ? place.root : folderOf(path)
-  return {
-    projectDir: place.root,
-    workspaceFolder: place.root,
-    workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
-    userHome: place.home,
-    configDir,
-    pathSeparator: place.platform === "win32" ? "\\" : "/",
-    ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
-  }
-}
-
 /** An entry that is made of several has the rights of the one with the fewest. */
 const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
   sources.find(({ origin }) => !Scope.rights(origin).start)?.origin ?? provenance.origin
@@ -78,7 +64,7 @@ const expansionOf = (
   { inputs, options, place }: Around
 ): Scope.Expansion => {
   const { path, provider, scope } = merged.provenance
-  const values = placesOf(place, merged.provenance)
+  const configDir = path === undefined ? place.root : folderOf(path)
   const declared = inputs.get(path) ?? []
   // relative paths of the workspace begin there, and those of other files at the file
   const isOfRoot = path === undefined || scope === "project" || scope === "local"
@@ -87,8 +73,16 @@ const expansionOf = (
   return {
     origin: originOf(merged),
     grants: [],
-    places: values,
-    directory: isOfRoot ? place.root : values["configDir"] ?? place.root,
+    places: {
+      projectDir: place.root,
+      workspaceFolder: place.root,
+      workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
+      userHome: place.home,
+      configDir,
+      pathSeparator: place.platform === "win32" ? "\\" : "/",
+      ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
+    },
+    directory: isOfRoot ? place.root : configDir,
     root: place.root,
     fingerprint,
     ...(entry.transport !== "stdio" && entry.env !== undefined
@@ -101,37 +95,27 @@ const expansionOf = (
 
 /** What consent shows of an entry, and what it grants. */
 const candidateOf = (
-  { item, name, provenance }: Merge.Merged & { readonly item: { readonly _tag: "Server" } },
-  fingerprint: string,
+  { item: { entry, extra, warnings }, name, provenance }: Merge.Merged & { readonly item: { readonly _tag: "Server" } },
   config: ServerConfig.ServerConfig,
-  hazards: ReadonlyArray<Hazards.Hazard>,
-  { inputs, place }: Around
+  { fingerprint = "", inputs = [], places, root = "" }: Scope.Expansion,
+  hazards: ReadonlyArray<Hazards.Hazard>
 ): Trust.Candidate => {
-  const { entry, warnings } = item
-  const asked = ServerConfig.texts(config).map(({ template }) => template)
-  const values = placesOf(place, provenance)
-  const answers = asked.flatMap(Interpolation.references).flatMap((reference) => Access.answeredBy(reference) ?? [])
-  const declared = inputs.get(provenance.path) ?? []
-  const ids = new Set(
-    declared.length === 0
-      ? []
-      : asked.flatMap(Interpolation.parse).map((part) => typeof part === "string" ? "" : part.name)
-  )
+  const references = ServerConfig.texts(config).flatMap(({ template }) => Interpolation.references(template))
+  const variables = references.flatMap(({ kind, name }) => kind === "env" && !Object.hasOwn(places, name) ? [name] : [])
+  // `MCP_INPUT_*` and `MCP_SECRET_*`
+  const answers = references.flatMap((reference) => Access.answeredBy(reference) ?? [])
   const lacking = warnings.flatMap(({ at, detail, kind }) =>
     kind === "not-honoured" && detail !== undefined ? [{ kind, at, detail }] : []
   )
   return {
-    root: place.root,
+    root,
     server: name,
     fingerprint,
     entry,
-    extra: item.extra,
+    extra,
     provenance,
-    // variables of the environment, and those that answer its inputs and secrets (`MCP_INPUT_*`, `MCP_SECRET_*`)
-    variables: [
-      ...new Set([...asked.flatMap(Interpolation.variables).filter((name) => !Object.hasOwn(values, name)), ...answers])
-    ],
-    inputs: declared.filter(({ id }) => ids.has(id)),
+    variables: [...new Set([...variables, ...answers])],
+    inputs: inputs.filter(({ id }) => references.some(({ name }) => name === id)),
     hazards: [...hazards, ...lacking]
   }
 }
@@ -141,26 +125,36 @@ const decide = (merged: Merge.Merged, around: Around): Draft => {
   const { dropped, item, name, provenance, sameAs, shadows, sources } = merged
   const { inputs, place, policies } = around
   const about = { ...provenance, server: item.name }
-  const given = item._tag === "Given" ? item.config : undefined
-  const fingerprint = given === undefined
-    ? Fingerprint.entry(item, provenance, place.root, inputs.get(provenance.path))
-    : Fingerprint.of(given)
-  const found = (
-    state: ConfigDiscovery.State,
-    entry?: ServerConfig.Entry,
-    config?: ServerConfig.ServerConfig
-  ): ConfigDiscovery.Found => ({ name, state, entry, config, provenance, shadows, sources, sameAs, fingerprint })
-  const invalid = (kind: ConfigIssue.EntryFault, detail?: { readonly at: string; readonly detail: string }): Draft => ({
-    found: found({ _tag: "Invalid", kind }),
-    issues: around.items.has(item) && item._tag === "Invalid" ? [] : [issueOf(about, "error", kind, detail)]
-  })
-  if (item._tag === "Invalid") return invalid(item.kind)
-  if (item._tag === "Patch") return invalid("missing-transport")
+  const fingerprint = item._tag === "Given"
+    ? Fingerprint.of(item.config)
+    : Fingerprint.entry(item, provenance, place.root, inputs.get(provenance.path))
   const entry = item._tag === "Server" ? item.entry : undefined
+  const expansion = entry && expansionOf(merged, entry, fingerprint, around)
+  const found = (state: ConfigDiscovery.State, config?: ServerConfig.ServerConfig): ConfigDiscovery.Found => ({
+    name,
+    state,
+    entry: config && entry,
+    config,
+    provenance,
+    shadows,
+    sources,
+    sameAs,
+    fingerprint
+  })
+  const error = (kind: ConfigIssue.EntryFault, why?: { readonly at?: string; readonly detail?: string | undefined }) =>
+    issueOf(about, "error", kind, why)
+  if (item._tag === "Patch" || item._tag === "Invalid") {
+    const kind = item._tag === "Patch" ? "missing-transport" : item.kind
+    return { found: found({ _tag: "Invalid", kind }), issues: around.items.has(item) ? [] : [error(kind)] }
+  }
   const made = item._tag === "Server"
-    ? ServerConfig.ofEntry(item.entry, { expansion: expansionOf(merged, item.entry, fingerprint, around), provenance })
+    ? ServerConfig.ofEntry(item.entry, { expansion, provenance })
     : Either.right({ ...item.config, provenance })
-  if (Either.isLeft(made)) return invalid("invalid-value", { at: made.left.path, detail: made.left.detail })
+  if (Either.isLeft(made)) {
+    const { detail, path } = made.left
+    const kind = "invalid-value"
+    return { found: found({ _tag: "Invalid", kind }), issues: [error(kind, { at: path, detail })] }
+  }
   const enabled = around.isEnabled(name, made.right.enabled !== false)
   const config = made.right.enabled === enabled ? made.right : { ...made.right, enabled }
   const warnings = dropped.length === 0
@@ -173,18 +167,14 @@ const decide = (merged: Merge.Merged, around: Around): Draft => {
     // a file or a policy of the workspace must not keep an application from starting
     const isByRight = Scope.rights(provenance.origin).start &&
       ServerPolicy.decide(policies.filter(({ origin }) => Scope.rights(origin).allow), subject) !== "allowed"
+    const needed = `it needs a rule about its ${"url" in config ? "url" : "command"}`
     const detail = ServerPolicy.isByNameAlone(policies, subject)
-      ? `only its name is allowed, which any server can have: it needs a rule about its ${
-        "url" in config ? "url" : "command"
-      }`
+      ? `only its name is allowed, which any server can have: ${needed}`
       : undefined
+    const blocked = { ...config, ...(isByRight ? {} : { required: false }), blocked: "denied" } as const
     return {
-      found: found({ _tag: "Denied", decision }, entry, {
-        ...config,
-        ...(isByRight ? {} : { required: false }),
-        blocked: "denied"
-      }),
-      issues: [...warnings, issueOf(about, "error", "policy-denied", { detail })]
+      found: found({ _tag: "Denied", decision }, blocked),
+      issues: [...warnings, error("policy-denied", { detail })]
     }
   }
   // a plugin was approved when it was installed, so only the overrides that its command line hides are reported
@@ -194,11 +184,11 @@ const decide = (merged: Merge.Merged, around: Around): Draft => {
       !rights.start || kind === "launch-override"
     )
   return {
-    found: found({ _tag: enabled ? "Ready" : "Disabled" }, entry, config),
+    found: found({ _tag: enabled ? "Ready" : "Disabled" }, config),
     issues: warnings.concat(hazards.map((hazard) => issueOf(about, "warning", hazard.kind, hazard))),
-    ...(item._tag === "Given" || rights.start
+    ...(item._tag === "Given" || expansion === undefined || rights.start
       ? undefined
-      : { candidate: candidateOf({ ...merged, item }, fingerprint, config, hazards, around) })
+      : { candidate: candidateOf({ ...merged, item }, config, expansion, hazards) })
   }
 }
 
