@@ -1,10 +1,10 @@
 /**
  * How long it takes to find out which servers there are, as a command of the terminal and `NodeMcpRuntime` do, with
  * decisions about trust on disk: `npm run build && node bench/discovery.mjs`. Each figure is the median of fresh
- * processes; what is loaded only when it is needed counts, and loading the package is told apart: 30 files of as many hosts; those of them that are JSON, and so
- * without the parsers of TOML and YAML; one file of 3 000 servers; and the cost of nothing (an empty home), which is what
- * an application pays that configures nothing. Most of that are the first steps of Effect in a process. Beside the 30 files
- * stands what reading and parsing them takes with the same libraries alone, in processes that are interleaved with ours.
+ * processes. Parsers that are loaded on demand count, and the imports of the package are shown apart. The trees: 30 files of as
+ * many hosts; those of them that are JSON, and so without the parsers of TOML and YAML; one file of 3 000 servers; and an empty
+ * home, which is what an application pays that configures nothing. Most of that are the first steps of Effect in a process.
+ * Reading and parsing the 30 files with the same libraries alone runs in processes that are interleaved with ours.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -89,33 +89,37 @@ const parseAlone = async () => {
   }))
 }
 
+/** The processor time of all threads in milliseconds, which a busy machine does not change as much as the time. */
+const processor = () => {
+  const { system, user } = process.cpuUsage()
+  return (system + user) / 1000
+}
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]
+
+/** The first time, and the median of several more, because a collection of garbage falls into one of them. */
+const measured = async (work) => {
+  const figures = []
+  for (let time = 0; time < 8; time++) {
+    const [began, idle] = [performance.now(), processor()]
+    await work()
+    figures.push({ time: performance.now() - began, work: processor() - idle })
+  }
+  const [first, ...later] = figures
+  const of = (key) => median(later.map((figure) => figure[key]))
+  return { cold: first.time, coldWork: first.work, warm: of("time"), warmWork: of("work") }
+}
+
 if (values.one === "alone") {
-  const work = () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000
-  const [began, idle] = [performance.now(), work()]
-  await parseAlone()
-  const [cold, coldWork] = [performance.now(), work()]
-  await parseAlone()
-  const [warm, warmWork] = [performance.now(), work()]
-  console.log(JSON.stringify({
-    cold: cold - began,
-    warm: warm - cold,
-    coldWork: coldWork - idle,
-    warmWork: warmWork - coldWork
-  }))
+  console.log(JSON.stringify(await measured(parseAlone)))
 } else if (values.one !== undefined) {
   const load = (path) => import(resolve(values.dist, path))
   const Effect = await import("effect/Effect")
   const ManagedRuntime = await import("effect/ManagedRuntime")
-  // of all threads, so that it says on a busy machine what the time says on a quiet one
-  const processor = () => {
-    const { system, user } = process.cpuUsage()
-    return (system + user) / 1000
-  }
   const began = performance.now()
   const ConfigDiscovery = await load("config/ConfigDiscovery.js")
   const NodeMcpRuntime = await load("node/NodeMcpRuntime.js")
   const imported = performance.now()
-  const idle = processor()
   const layer = NodeMcpRuntime.layerDiscovery({
     config: {
       directory: join(values.folder, "project"),
@@ -125,27 +129,20 @@ if (values.one === "alone") {
     }
   })
   const runtime = ManagedRuntime.make(layer)
-  const ask = (what) => runtime.runPromise(Effect.flatMap(ConfigDiscovery.ConfigDiscovery, what))
-  const found = await ask(({ current }) => current)
-  const cold = performance.now()
-  const coldWork = processor()
-  await ask(({ discover }) => discover)
-  const warm = performance.now()
-  const warmWork = processor()
+  let found
+  const figures = await measured(async () => {
+    found = await runtime.runPromise(Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover))
+  })
   await runtime.dispose()
   console.log(JSON.stringify({
+    ...figures,
     imports: imported - began,
-    cold: cold - imported,
-    warm: warm - cold,
-    coldWork: coldWork - idle,
-    warmWork: warmWork - coldWork,
     files: found.files.length,
     servers: found.servers.length,
     faults: found.issues.filter((issue) => issue.severity === "error").map((issue) => `${issue.path}: ${issue.message}`)
   }))
 } else {
   const folder = values.lay ?? mkdtempSync(join(tmpdir(), "mcp-discovery-"))
-  const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]
   const trees = {
     empty: { "home/.keep": "", "project/.keep": "" },
     hosts: files,

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -181,23 +182,32 @@ export const make = (
         )
     }
 
-    const look = (candidate: Candidate): Effect.Effect<Verdict> =>
+    const unusable = (candidate: Candidate, { detail }: TrustStore.Unusable): Effect.Effect<Verdict> =>
+      Effect.as(report(candidate, detail), pending({ why: "unreadable", detail }))
+
+    const look = (candidate: Candidate, found: TrustStore.Found<Approval>): Effect.Effect<Verdict> =>
       Effect.gen(function*() {
-        if (listed.has(candidate.fingerprint)) return approved(harmless(candidate))
-        const found = yield* approvals.get(placeOf(candidate))
         if (found._tag === "Unreadable") yield* report(candidate, found.detail)
         if (found._tag !== "Document") return judge(candidate.fingerprint, found)
         const value = { ...found.value, isOver: found.value.isOver || over.has(idOf(found.value)) }
         const verdict = judge(candidate.fingerprint, { ...found, value })
         if (verdict._tag === "Pending" && !value.isOver) yield* end(candidate, value)
         return verdict
-      }).pipe(
-        Effect.catchAll(({ detail }) => Effect.as(report(candidate, detail), pending({ why: "unreadable", detail })))
-      )
+      })
 
     const review: Service["review"] = (candidates) =>
       turn.withPermits(1)(Effect.gen(function*() {
-        const verdicts = yield* Effect.forEach(candidates, look, { concurrency: "unbounded" })
+        const asked = candidates.filter(({ fingerprint }) => !listed.has(fingerprint))
+        const stored = yield* approvals.getAll(asked.map(placeOf))
+        const found = new Map(asked.map((candidate, at) => [candidate, stored[at]!]))
+        const verdicts = yield* Effect.forEach(candidates, (candidate) => {
+          const approval = found.get(candidate)
+          if (approval === undefined) return Effect.succeed(approved(harmless(candidate)))
+          return Either.match(approval, {
+            onLeft: (error) => unusable(candidate, error),
+            onRight: (found) => look(candidate, found)
+          })
+        })
         const before = reviewed
         const all = candidates.map((candidate, at): Reviewed => ({ candidate, verdict: verdicts[at]! }))
         reviewed = new Map(all.map((each) => [each.candidate.server, each]))

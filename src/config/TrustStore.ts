@@ -60,6 +60,8 @@ export class Unusable extends Data.TaggedError("Unusable")<{ readonly detail: st
 /** The documents of one kind. No operation waits longer than `patience`. */
 export interface Documents<A> {
   readonly get: (place: Place) => Effect.Effect<Found<A>, Unusable>
+  /** Those of several places, in their order, within one wait. Each fails alone, unless the store does not answer. */
+  readonly getAll: (places: ReadonlyArray<Place>) => Effect.Effect<ReadonlyArray<Either.Either<Found<A>, Unusable>>>
   /** Writes what `change` makes of the document, unless it is `undefined`. No other process writes in between. */
   readonly update: (place: Place, change: (found: Found<A>) => A | undefined) => Effect.Effect<void, Unusable>
   readonly remove: (place: Place) => Effect.Effect<void, Unusable>
@@ -70,10 +72,12 @@ const version = 2
 
 const patience = Duration.seconds(5)
 
+const unusable = ({ message }: Failure): Unusable => new Unusable({ detail: UntrustedText.excerpt(message, 512) })
+
 /** Detached, because a file system that hangs cannot be interrupted. */
 const bounded = <A>(operation: Effect.Effect<A, Failure>): Effect.Effect<A, Unusable> =>
   operation.pipe(
-    Effect.mapError(({ message }) => new Unusable({ detail: UntrustedText.excerpt(message, 512) })),
+    Effect.mapError(unusable),
     Effect.disconnect,
     Effect.timeoutFail({ duration: patience, onTimeout: () => new Unusable({ detail: "the store does not answer" }) }),
     Effect.catchAllCause((cause) =>
@@ -117,6 +121,12 @@ export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schem
 
   return {
     get: (place) => bounded(read(place)),
+    getAll: (places) =>
+      places.length === 0 ? Effect.succeed([]) : bounded(
+        Effect.forEach(places, (place) => Effect.either(Effect.mapError(read(place), unusable)), {
+          concurrency: "unbounded"
+        })
+      ).pipe(Effect.catchAll((error) => Effect.succeed(places.map(() => Either.left(error))))),
     update: (place, change) => {
       const key = keyOf(place)
       return Effect.gen(function*() {

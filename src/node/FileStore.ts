@@ -124,8 +124,9 @@ export const make = Effect.fnUntraced(function*(
   // the hash of a key is a legal name everywhere, and leads nowhere else
   const fileOf = (key: string): string => paths.join(directory, `${sha256(JSON.stringify(key))}.value`)
 
-  // Checked and then used: against planted links, not against a process of the same user.
-  const isLink = (path: string) => Effect.map(Effect.option(fs.readLink(path)), Option.isSome)
+  // Checked and then used: against planted links, not against a process of the same user. Fails if there is nothing.
+  const isLink = (path: string): Effect.Effect<boolean, Failure> =>
+    Effect.catchIf(Effect.as(fs.readLink(path), true), (error) => !isNotFound(error), () => Effect.succeed(false))
 
   /** The checks that files and folders have in common. */
   const checkAccess = Effect.fnUntraced(
