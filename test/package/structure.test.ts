@@ -331,10 +331,10 @@ describe("every rebuilt folder", () => {
       sources.filter((source) => source.path !== "index.ts" && targets(source, anyImport).includes(path)).length
     const others = new Set([...entryPoints.values(), ...sources.flatMap((source) => targets(source, importOnDemand))])
     const faults = inRebuilt
-        .filter(({ path, text }) =>
-          codeLines(text) < 60 && importers(path) === 1 && !others.has(path) && !tables.has(path)
-        )
-        .filter(({ text }) => !text.includes("with { type: \"json\" }"))
+      .filter(({ path, text }) =>
+        codeLines(text) < 60 && importers(path) === 1 && !others.has(path) && !tables.has(path)
+      )
+      .filter(({ text }) => !text.includes("with { type: \"json\" }"))
       .map(({ path }) => path)
     assert.deepStrictEqual(faults, [])
   })
