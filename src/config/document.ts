@@ -158,15 +158,16 @@ const loadJson = async (): Promise<Parse> => {
 
     // the positions that it tells begin at 0
     const position = (line: number, character: number): Position => ({ line: line + 1, column: character + 1 })
-    const put = (value: Value, at: Position): void => {
+    const put = (value: Value, line: number, character: number): void => {
       const container = open.at(-1)
       comma = undefined
-      if (container === undefined) [root, tree.position] = [value, at]
-      else tree.put(container, key, value, container instanceof Map ? keyAt : at)
+      if (container instanceof Map) tree.put(container, key, value, keyAt)
+      else if (container !== undefined) tree.put(container, key, value, position(line, character))
+      else [root, tree.position] = [value, position(line, character)]
     }
-    const begin = (container: Container, at: Position): void => {
-      tree.enter(open.length + 1, at)
-      put(container, at)
+    const begin = (container: Container, line: number, character: number): void => {
+      tree.enter(open.length + 1, position(line, character))
+      put(container, line, character)
       open.push(container)
     }
     const end = (): void => {
@@ -175,8 +176,8 @@ const loadJson = async (): Promise<Parse> => {
       open.pop()
     }
     visit(text, {
-      onObjectBegin: (_offset, _length, line, character) => begin(new Map(), position(line, character)),
-      onArrayBegin: (_offset, _length, line, character) => begin([], position(line, character)),
+      onObjectBegin: (_offset, _length, line, character) => begin(new Map(), line, character),
+      onArrayBegin: (_offset, _length, line, character) => begin([], line, character),
       onObjectEnd: end,
       onArrayEnd: end,
       onObjectProperty: (written, _offset, _length, line, character, pathOf) => {
@@ -194,9 +195,10 @@ const loadJson = async (): Promise<Parse> => {
         tree.warnings.push({ kind: "duplicate-key", severity: "warning", at, ...keyAt })
       },
       onLiteralValue: (value, offset, length, line, character) => {
-        const at = position(line, character)
-        if (typeof value === "number") put(number(text.slice(offset, offset + length), at), at)
-        else put(typeof value === "string" ? wellFormed(value) : value, at)
+        const read = typeof value === "number"
+          ? number(text.slice(offset, offset + length), position(line, character))
+          : value
+        put(typeof read === "string" ? wellFormed(read) : read, line, character)
       },
       onSeparator: (mark, _offset, _length, line, character) => {
         if (mark === ",") comma = position(line, character)

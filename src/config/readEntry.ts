@@ -73,7 +73,7 @@ const longestKey = 64
 
 const unhelpful: ReadonlySet<Dialect.Meaning> = new Set(["unknown", "ignored", "refused"])
 
-export const keysOf = (row: Dialect.Dialect): Keys => {
+const makeKeys = (row: Dialect.Dialect): Keys => {
   const fields = new Map(Object.entries({
     ...(row.closed === true ? {} : common),
     ...(row.everyField === true ? everyField : {}),
@@ -103,6 +103,19 @@ export const keysOf = (row: Dialect.Dialect): Keys => {
       return word === undefined ? undefined : `is ${word} meant?`
     }
   }
+}
+
+/** Made for the first document of a host: of most hosts there is no file. */
+const made = new WeakMap<object, Keys>()
+
+/** The keys under one of the roots of a host. */
+export const keysOf = (row: Dialect.Dialect, root = ""): Keys => {
+  const under = row.under?.[root]
+  const known = made.get(under ?? row)
+  if (known !== undefined) return known
+  const keys = makeKeys(under === undefined ? row : { ...row, fields: { ...row.fields, ...under.fields } })
+  made.set(under ?? row, keys)
+  return keys
 }
 
 // one entry
@@ -257,7 +270,8 @@ const fieldsOf = (to: Read.Reading, from: Read.Uses, transport: Dialect.Transpor
     // `enabled` was read together with `disabled`
     if (key === "enabled" || !Read.isPlain(schema) || !Object.hasOwn(own, key)) continue
     const read = ({ field, key, value }: Read.Use) => Read.readField(to, schema, value, key, field, words)
-    found[key] = Read.first(to, from, key as Dialect.Meaning, read)
+    const value = Read.first(to, from, key as Dialect.Meaning, read)
+    if (value !== undefined) found[key] = value
   }
   for (const { field, key, value } of Read.all(to, from, "timeouts")) {
     const parts = isTable(value)

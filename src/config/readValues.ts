@@ -192,10 +192,10 @@ export const entries = (to: Reading, value: Value, at: string): ReadonlyArray<re
 export const template = (to: Reading, written: string, part: Dialect.Part, at: string): string => {
   if (!/[$%{!`]/.test(written)) return written
   const { variables } = to.row
-  const known = variables?.in?.includes(part) === false ? undefined : variables?.syntax
+  const known = variables?.in?.includes(part) === false ? {} : variables?.syntax ?? {}
   // what a program prints is a value of the environment or of a header; elsewhere an exclamation mark is only that
-  const bang = known?.bang === true && (part === "env" || part === "headers")
-  const { template, warnings } = Interpolation.canonical({ ...known, bang }, written)
+  const isMark = known.bang === true && part !== "env" && part !== "headers"
+  const { template, warnings } = Interpolation.canonical(isMark ? { ...known, bang: false } : known, written)
   for (const kind of warnings) to.warn(kind, at)
   for (const { kind, name } of template.includes("${input:") ? Interpolation.references(template) : []) {
     if (kind === "input") to.inputs.add(name)

@@ -102,12 +102,6 @@ const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, repor
   return []
 }
 
-/** The rows of what is under the roots of a document: those of one host may differ. */
-const rowsOf = (row: Dialect.Dialect, root = ""): Dialect.Dialect => {
-  const under = row.under?.[root]
-  return under === undefined ? row : { ...row, fields: { ...row.fields, ...under.fields } }
-}
-
 const nameOf = (value: Value): string | undefined => {
   const name = isTable(value) ? value.get("name") : undefined
   return isText(name) && name !== "" ? name : undefined
@@ -183,7 +177,7 @@ export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Conte
     if (!isTable(servers) && !(isList(servers) && row.list === true)) {
       return broken("servers-not-a-map", { at: way.join("/") })
     }
-    const keys = keysOf(rowsOf(row, way[0]))
+    const keys = keysOf(row, way[0])
     const beside = walk(root, way.slice(0, -1))
     for (const [key, raw] of servers.entries()) {
       const isListed = typeof key === "number"
