@@ -1,3 +1,3 @@
 import * as Effect from "effect/Effect"
 
-Effect.log("nobody runs this")
+Effect.log("never run")

@@ -1,6 +1,0 @@
-import * as Effect from "effect/Effect"
-
-export const program = Effect.gen(function*() {
-  yield* Effect.void
-  console.log("straight to the terminal")
-})

@@ -1,3 +1,0 @@
-import * as Effect from "effect/Effect"
-
-export const program = Effect.try({ try: () => 1, catch: (cause) => new Error(String(cause)) })

@@ -1,3 +1,0 @@
-import * as fs from "node:fs"
-
-export const exists = fs.existsSync
