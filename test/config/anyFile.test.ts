@@ -4,7 +4,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
 import * as Trust from "../../src/config/Trust.ts"
-import { costlyRuns } from "../support/runs.ts"
+import { costlyRuns, lengths } from "../support/runs.ts"
 import * as Samples from "../support/samples.ts"
 
 type Content = string | Uint8Array
@@ -177,7 +177,7 @@ describe("whatever is in any file", () => {
 
   it.effect("is looked at to its end, although one text in it has millions of parts", () =>
     Effect.gen(function*() {
-      const millions = (part: string) => part.repeat(4_000_000)
+      const millions = (part: string) => part.repeat(lengths(4_000_000))
       const servers = [
         { url: `https://${millions("a.")}b/mcp` },
         { url: `https://h.example/${millions("\\")}` },

@@ -11,7 +11,7 @@ import * as Reader from "../../src/config/reader.ts"
 import * as Rights from "../../src/config/readFiles.ts"
 import * as Scope from "../../src/config/Scope.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
-import { costlyRuns } from "../support/runs.ts"
+import { costlyRuns, samples } from "../support/runs.ts"
 import * as Samples from "../support/samples.ts"
 
 const contextOf = (options: Partial<Dialect.Context>): Dialect.Context => ({
@@ -1043,7 +1043,7 @@ describe("whatever a file holds", () => {
     ])
     const dots = new Map([...entry, ["env", new Map([[".".repeat(300_000), 1]])], [".=".repeat(200_000), 1]])
     for (const servers of [many(3001, () => entry), new Map([["a", wide], ["b", lists], ["c", dots]])]) {
-      for (const host of ["claude-code", "gemini-cli", "native"]) {
+      for (const host of samples(["claude-code", "gemini-cli", "native"])) {
         const { items } = Reader.decode(hostOf(host), new Map([["mcpServers", servers]]), contextOf({}))
         assert.strictEqual(items.length, servers.size)
       }

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import { parse as parseYaml, stringify as stringifyYaml } from "yaml"
 import * as Document from "../../src/config/document.ts"
+import { costlyRuns, samples } from "../support/runs.ts"
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -247,7 +248,7 @@ describe("a document", () => {
   it.effect("ends where it is too deep, and not in the depths", () =>
     Effect.gen(function*() {
       for (const format of formats) {
-        for (const unit of ["[", "{\"a\":", "a = [", "a = {b=", "- ", "? ", "a.", "[[a]]\n[a."]) {
+        for (const unit of samples(["[", "{\"a\":", "a = [", "a = {b=", "- ", "? ", "a.", "[[a]]\n[a."])) {
           const [issue] = (yield* decode(unit.repeat(100_000), format)).issues
           assert.include(
             ["nesting-too-deep", "syntax", "too-many-entries", "root-not-object"],
@@ -311,7 +312,7 @@ describe("a document", () => {
       assert.deepStrictEqual((yield* decode(`{"a":"${large("\\n", ten)}"}`)).issues, [])
       assert.strictEqual((yield* decode(`{${large("\"a\":1,", ten)}`)).issues.at(-1)?.kind, "too-many-entries")
       // each of them is looked into by whoever reads the entry
-      for (const mark of ["${x}", "{env:x}", "$"]) {
+      for (const mark of samples(["${x}", "{env:x}", "$"])) {
         assert.strictEqual((yield* decode(`{"a":"${large(mark, ten)}"}`)).issues[0]?.kind, "too-many-entries", mark)
       }
       for (const format of ["toml", "yaml"] as const) {
@@ -325,7 +326,7 @@ describe("a document", () => {
 
   it.effect("is left at the first of many faults, and at too many words", () =>
     Effect.gen(function*() {
-      for (const unit of ["]", "!a ", "&a ", "%a\n", "\"a\" ", "#\n", "\n", "a:\n #\n", "...\n"]) {
+      for (const unit of samples(["]", "!a ", "&a ", "%a\n", "\"a\" ", "#\n", "\n", "a:\n #\n", "...\n"])) {
         const [issue] = (yield* decode(unit.repeat(1_500_000 / unit.length), "yaml")).issues
         assert.include(["syntax", "too-many-entries"], issue?.kind, unit)
       }
@@ -536,7 +537,7 @@ describe("any document", () => {
           assert.deepStrictEqual(issues, [])
           assert.deepStrictEqual(root, asValue(JSON.parse(text)))
         })),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: costlyRuns(20) } }
   )
 
   const styles = FastCheck.record({
@@ -561,7 +562,7 @@ describe("any document", () => {
           assert.deepStrictEqual(issues, [])
           assert.deepStrictEqual(rounded(root ?? null), asValue(parseYaml(text)))
         })),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: costlyRuns(20) } }
   )
 
   it.effect.prop(
@@ -576,7 +577,7 @@ describe("any document", () => {
           // or a character was cut in two
           assert.include(["syntax", "encoding"], issues.at(-1)?.kind)
         })),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: costlyRuns(20) } }
   )
 
   const pieces = FastCheck.array(
@@ -629,7 +630,7 @@ describe("any document", () => {
           for (const key of root?.keys() ?? []) position([key, 0])
           assert.deepStrictEqual(Object.keys(Object.getOwnPropertyDescriptors(Object.prototype)), prototype)
         })),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: costlyRuns(20) } }
   )
 
   const secret = "s3cr3tc4n4ry"
@@ -657,6 +658,6 @@ describe("any document", () => {
           const { issues } = yield* decode(text.slice(0, from) + put + text.slice(from + length), format)
           assert.notInclude(JSON.stringify(issues), secret.slice(0, 6))
         })),
-    { fastCheck: { numRuns: 20 } }
+    { fastCheck: { numRuns: costlyRuns(20) } }
   )
 })

@@ -15,6 +15,7 @@ import * as StdioTransport from "../../src/transport/StdioTransport.ts"
 import { configs } from "../fixtures/hostile/configs.ts"
 import * as Configs from "../support/configs.ts"
 import * as HostileTree from "../support/hostileTree.ts"
+import { samples } from "../support/runs.ts"
 
 const canary = "canary-of-the-environment"
 const user = "/home/me/.config/mcp-runtime/mcp-client.json"
@@ -211,7 +212,7 @@ describe("a variable", () => {
     Effect.gen(function*() {
       const names = "MY_TOKEN MY_SECRET MY_KEY PASSWORD X_AUTH my_token MyKey SLACK_HOOK MONGO_URI".split(" ")
       const variables = Object.fromEntries(names.map((name) => [name, canary]))
-      for (const name of names) {
+      for (const name of samples(names)) {
         const entries = [
           { url: `https://a.example/\${${name}}` },
           { url: `https://a.example/?a=\${${name}:-x}` },

@@ -20,6 +20,7 @@ import * as Access from "../../src/config/variableAccess.ts"
 import type * as McpError from "../../src/McpError.ts"
 import { isCredential } from "../../src/text/credentialName.ts"
 import * as Configs from "../support/configs.ts"
+import { samples } from "../support/runs.ts"
 
 const places: NonNullable<Interpolation.Syntax["places"]> = new Map([["CLAUDE_PLUGIN_ROOT", "pluginRoot"], [
   "/",
@@ -223,7 +224,9 @@ describe("a template", () => {
 
   // what took more than a time in proportion to it would not end within the time that a test has
   it("is read in a time that grows with its length only, whatever it is made of", () => {
-    for (const unit of ["${", "$", "$(", "{{", "{env:", "${env:", "${${A}", "${{", "}", "$${", "${a:-", "| "]) {
+    for (
+      const unit of samples(["${", "$", "$(", "{{", "{env:", "${env:", "${${A}", "${{", "}", "$${", "${a:-", "| "])
+    ) {
       const text = unit.repeat(100_000 / unit.length)
       for (const syntax of [everything, Interpolation.native]) {
         for (const tail of ["", "}}", ")"]) assert.isNotEmpty(Interpolation.parse(canonical(syntax, text + tail)))

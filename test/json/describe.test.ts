@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Describe from "../../src/json/describe.ts"
 import type { JsonObject } from "../../src/json/Json.ts"
+import { samples } from "../support/runs.ts"
 
 const refs = (count: number): ReadonlyArray<JsonObject> => Array.from({ length: count }, () => ({ $ref: "#" }))
 
@@ -27,7 +28,7 @@ describe("describe", () => {
       { $defs: { a: { const: "x".repeat(400_000) } }, anyOf: same },
       { $defs: { a: { type: many(40_000, (at) => `t${at}`) } }, anyOf: same }
     ]
-    for (const schema of schemas) {
+    for (const schema of samples(schemas)) {
       assert.isAtMost(Describe.typeText(schema, schema).length, 1_000_000)
       Describe.parameters(schema)
     }

@@ -19,6 +19,7 @@ import * as Journal from "../faults/journal.ts"
 import { configs, live } from "../fixtures/hostile/configs.ts"
 import * as HostileTree from "../support/hostileTree.ts"
 import * as NodeRuntime from "../support/nodeRuntime.ts"
+import { samples } from "../support/runs.ts"
 import * as Witness from "../support/witness.ts"
 
 // what the process opens once and for all when it first watches is not a leak
@@ -272,7 +273,7 @@ describe("a runtime whose servers are found", () => {
   it.live(
     "starts nothing and reaches nothing in any of the trees that are known to mean no good, whatever is asked of it",
     () =>
-      Effect.forEach([...configs, ...live], (hostile) =>
+      Effect.forEach(samples([...configs, ...live]), (hostile) =>
         Effect.scoped(Effect.gen(function*() {
           const laid = yield* HostileTree.lay(hostile)
           const witness = yield* Witness.watch

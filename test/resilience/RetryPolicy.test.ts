@@ -8,7 +8,7 @@ import * as RetryPolicy from "../../src/resilience/RetryPolicy.ts"
 import * as Tool from "../../src/tools/Tool.ts"
 import * as DeadlineSupport from "../support/deadline.ts"
 import * as ManualClock from "../support/manualClock.ts"
-import { runs } from "../support/runs.ts"
+import { costlyRuns, runs } from "../support/runs.ts"
 
 const server = "s"
 const detail = ""
@@ -362,7 +362,7 @@ describe("RetryPolicy over random facts", () => {
         const inDoubt = expected.findLast(({ outcome }) => outcome !== "not-sent")
         assert.deepStrictEqual(result, isWon ? Either.right("done") : Either.left(inDoubt ?? expected.at(-1)!))
       }),
-    { fastCheck: { numRuns: 200 } }
+    { fastCheck: { numRuns: costlyRuns(200) } }
   )
 
   it.effect("makes no attempt whose delay would end after the deadline", () =>

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
+import { lengths } from "../support/runs.ts"
 
 type Decision = PermissionRule.Decision
 
@@ -487,10 +488,10 @@ describe("what a rule is about", () => {
 
   it("rev-041 costs no more the more names of models are allowed", () => {
     const all = PermissionRule.compile(
-      Array.from({ length: 100_000 }, (_, at) => ({ decision: "allow", tool: `mcp__s__tool${at}` }) as const)
+      Array.from({ length: lengths(100_000) }, (_, at) => ({ decision: "allow", tool: `mcp__s__tool${at}` }) as const)
     )
     // names that are looked through one by one would never get through this
-    for (let at = 0; at < 20_000; at++) {
+    for (let at = 0; at < lengths(20_000); at++) {
       assert.strictEqual(all.decide({ kind: "tool", server: "s", name: `tool${at}` })?.decision, "allow")
       assert.isUndefined(all.decide({ kind: "tool", server: "t", name: `tool${at}` }))
     }

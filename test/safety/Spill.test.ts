@@ -9,6 +9,7 @@ import { sha256 } from "../../src/json/canonical.ts"
 import * as NodeSpill from "../../src/node/NodeSpill.ts"
 import * as Nonce from "../../src/safety/Nonce.ts"
 import * as Spill from "../../src/safety/Spill.ts"
+import { lengths } from "../support/runs.ts"
 import * as Texts from "../support/texts.ts"
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
@@ -82,7 +83,7 @@ for (const [name, make] of Object.entries(layers)) {
       "are read page by page, with nothing lost and no character cut in two",
       Effect.gen(function*() {
         const { spill } = yield* make()
-        const text = "\ufeffone\r\n€ 😀 👨‍👩‍👧 e\u0301\n\n漢字 end\n".repeat(40)
+        const text = "\ufeffone\r\n€ 😀 👨‍👩‍👧 e\u0301\n\n漢字 end\n".repeat(lengths(40))
         const handle = yield* kept(spill, text)
         for (const limit of [1, 2, 7, 64, 1_000, 100_000]) {
           const pages = yield* readAll(spill, handle, limit)

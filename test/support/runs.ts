@@ -13,3 +13,6 @@ export const samples = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> =>
 
 /** What costs a lot more each time than most: histories of a runtime, trees of files. */
 export const costlyRuns = part(4)
+
+/** How long a text is, or how many of something there are, where an algorithm that is not linear would never end. */
+export const lengths = part(8)
