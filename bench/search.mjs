@@ -148,7 +148,7 @@ if (values.one) {
   }
   const usual = measure("--one")
   console.log(`time over ${many.length} tools, median of ${values.runs} processes`)
-  console.log(`  indexed in ${usual("indexed")} (${usual("cpu")} of CPU, target 150), again ${usual("unchanged")}`)
+  console.log(`  indexed in ${usual("indexed")} (target 150; ${usual("cpu")} of all threads), again ${usual("unchanged")}`)
   console.log(`  the event loop was held for ${usual("held")} at most (target 20)`)
   console.log(`  a query takes ${usual("typical")}, 95 of 100 under ${usual("most")} (target 5), the worst ${usual("worst")}`)
   console.log(`  all offered in ${usual("offered")}, again ${usual("offeredAgain")}, held ${usual("offeredHeld")} at most`)
