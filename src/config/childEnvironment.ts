@@ -1,4 +1,3 @@
-/** @internal */
 import * as Redacted from "effect/Redacted"
 import * as Variables from "./environmentVariables.ts"
 import type * as HostEnvironment from "./HostEnvironment.ts"
@@ -16,8 +15,6 @@ const absoluteOnly = (path: string, isWindows: boolean): string =>
 /**
  * The environment of a server's process: what is safe of the host's, what the configuration asks for by name, and what
  * it declares.
- *
- * @internal
  */
 export const make = (
   config: Pick<ServerConfig.StdioServer, "env" | "inheritEnv" | "withoutEnv">,
@@ -42,11 +39,7 @@ export const make = (
   return new Map(environment.values())
 }
 
-/**
- * The declared variable that no process can be given, if there is one.
- *
- * @internal
- */
+/** The declared variable that no process can be given, if there is one. */
 export const invalid = (config: Pick<ServerConfig.StdioServer, "env">): string | undefined => {
   for (const [name, value] of config.env ?? []) {
     if (name === "" || name.includes("=") || name.includes("\0") || Redacted.value(value).includes("\0")) return name

@@ -1,6 +1,5 @@
 // @effect-diagnostics nodeBuiltinImport:off
 // The one place that runs a program for what it prints: platform's Command inherits the whole environment.
-/** @internal */
 import * as Effect from "effect/Effect"
 import * as ChildProcess from "node:child_process"
 import type { Readable } from "node:stream"
@@ -10,7 +9,6 @@ import * as PlatformCommand from "./platformCommand.ts"
 
 const limit = 64 * 1024
 
-/** @internal */
 export interface Program {
   readonly argv: readonly [string, ...ReadonlyArray<string>]
   /** It gets no more of the environment than a server. */
@@ -25,8 +23,6 @@ export const codeOf = (error: unknown): string =>
 /**
  * Runs a program (argv, no shell) and gives what it prints; bounded in time and output, and ended with all it has
  * started. It fails with a sentence that holds nothing of what was printed, because that is secret.
- *
- * @internal
  */
 export const run = ({ argv, cwd, host }: Program): Effect.Effect<string, string> =>
   Effect.async<string, string>((resume) => {
