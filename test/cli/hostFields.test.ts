@@ -108,7 +108,7 @@ describe("a field that its host applies", () => {
     ]],
     ["hermes", "mcp_servers:\n  a:\n    command: a\n    trust: untrusted\n", []],
     ["zed", { context_servers: { a: { ...program, remote: true } } }, ["a: remote"]],
-    ["sidecar", { mcpServers: { a: { ...program, maxResultChars: 1000 } } }, ["a: maxResultChars"]],
+    ["sidecar", { mcpServers: { a: { ...program, maxResultChars: 1000 } } }, []],
     ["oh-my-pi", { mcpServers: { a: { type: "http", url, auth: { type: "apikey" } } } }, ["a: auth"]],
     ["opencode", { tools: { "a_*": false, write: false }, mcp: { a: { type: "local", command: ["a"] } } }, [
       "a: tools"
