@@ -76,7 +76,8 @@ export const layerOver = (
       ReconnectPolicy.layer(options.reconnect),
       RuntimeMetrics.layer
     )),
-    Layer.provideMerge(options.pins ?? ToolPins.layerMemory()),
+    // mapped, because `provideMerge` would build a fresh layer twice
+    Layer.provideMerge(Layer.map(options.pins ?? ToolPins.layerMemory(), (context) => context)),
     Layer.provideMerge(Layer.merge(options.approval ?? Approval.layerNobody, options.grants ?? Grants.layerMemory)),
     Layer.provideMerge(connector)
   )
