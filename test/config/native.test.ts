@@ -136,6 +136,7 @@ const values: { readonly [Key in string]: FastCheck.Arbitrary<unknown> } = {
   headers: dictionary(header, text.map(latin)),
   headersCommand: FastCheck.tuple(word, text),
   oauth: FastCheck.oneof(flag, FastCheck.constant("oauth"), oauth),
+  allowUnencrypted: flag,
   sseFallback: flag
 }
 
@@ -489,6 +490,7 @@ const samples: { readonly [Key in string]: readonly [one: unknown, other: unknow
   bearerTokenEnvVar: ["A", "B"],
   headersCommand: [["a"], ["b"]],
   oauth: [{ clientId: "a" }, { clientId: "b" }],
+  allowUnencrypted: [true, false],
   sseFallback: [true, false]
 }
 
