@@ -1,7 +1,4 @@
-/**
- * A policy of your own for when lost servers are connected again, as a Layer in the place of the default one:
- * `npm run example reconnect-policy`
- */
+/** A reconnect policy of an application, as a Layer in place of the default one: `npm run example reconnect-policy` */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Schedule, Stream } from "effect"
 import { McpError, McpRuntime, ReconnectPolicy, ServerConfig } from "effect-mcp-runtime"
@@ -16,14 +13,14 @@ const demo = ServerConfig.stdio({
 
 const missing = ServerConfig.stdio({ name: "missing", command: "there-is-no-such-program" })
 
-/** Quickly at first, never slower than every two seconds, ten times; and not at all where the program is not there. */
+/** Ten attempts, fast at first and at most two seconds apart; none if the program does not exist. */
 const local: Schedule.Schedule<unknown, McpError.ConnectError> = Schedule.exponential("40 millis").pipe(
   Schedule.union(Schedule.spaced("2 seconds")),
   Schedule.intersect(Schedule.recurs(10)),
   Schedule.whileInput((error) => error._tag !== "SpawnFailed")
 )
 
-// What a policy does not change, it takes from another: here the default one goes on to decide for remote servers.
+// the default policy still decides for remote servers
 const OwnPolicy = Layer.sync(ReconnectPolicy.ReconnectPolicy, () => {
   const others = ReconnectPolicy.make()
   return {
