@@ -2,8 +2,6 @@
 /**
  * From the options of a command to a runtime over the servers that an application would see. A person is at the keyboard:
  * everything is wanted by a person, and nobody else is asked.
- *
- * @since 0.1.0
  */
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
@@ -39,12 +37,7 @@ import { wrapped } from "./internal/wrapped.ts"
 import * as Screen from "./Screen.ts"
 import { Usage } from "./Usage.ts"
 
-/**
- * What was found, and who decides about it. Nothing has been started.
- *
- * @since 0.1.0
- * @category models
- */
+/** What was found, and who decides about it. Nothing has been started. */
 export interface Found {
   readonly discovery: ConfigDiscovery.Discovery
   readonly trust: Trust.Trust["Type"]
@@ -52,12 +45,7 @@ export interface Found {
   readonly near: (path: string) => string
 }
 
-/**
- * The runtime of a command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The runtime of a command. */
 export interface Application extends Found {
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly pins: ToolPins.ToolPins["Type"]
@@ -78,20 +66,12 @@ export interface Application extends Found {
 
 /**
  * An application that is open already, for commands that are run within another: they use its connections and end none.
- *
- * @since 0.1.0
- * @category references
  */
 export class Open extends Context.Reference<Open>()("effect-mcp-runtime/cli/Application/Open", {
   defaultValue: (): { readonly application: Application | undefined } => ({ application: undefined })
 }) {}
 
-/**
- * Which servers a command needs.
- *
- * @since 0.1.0
- * @category models
- */
+/** Which servers a command needs. */
 export interface Choice {
   /** By name; those that `--server` names, or all, if it says nothing. */
   readonly servers?: ReadonlyArray<string> | undefined
@@ -109,12 +89,7 @@ export interface Choice {
   readonly browser?: boolean | undefined
 }
 
-/**
- * Refuses an unknown host, and suggests the nearest known name.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Refuses an unknown host, and suggests the nearest known name. */
 export const knownHost = (host: string, others: ReadonlyArray<string> = []): Effect.Effect<void, Usage> => {
   const hosts = [...new Set(Dialect.all.map((dialect) => dialect.host)), ...others]
   if (hosts.includes(host)) return Effect.void
@@ -192,33 +167,18 @@ const looking = <A, E, R>(
       return yield* use({ discovery, trust: Context.get(ground, Trust.Trust), near }, ground)
     }).pipe(Effect.provide(NodeMcpRuntime.layerDiscovery({ config }))))
 
-/**
- * What is there, whatever is wrong with it: for commands that show just that.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** What is there, whatever is wrong with it: for commands that show just that. */
 export const look = (shared: Command.Shared): Effect.Effect<ConfigDiscovery.Discovery, Usage> =>
   looking(shared, ({ discovery }) => Effect.succeed(discovery))
 
-/**
- * Looks for servers, and starts none.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Looks for servers, and starts none. */
 export const find = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | McpError.ConfigurationError | Usage, R | Screen.Screen> =>
   looking(shared, (found) => Effect.zipRight(tell(shared, found.discovery), use(found)))
 
-/**
- * Looks for servers, and hands over what runtimes stand on: those that `--server` names, or all.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Looks for servers, and hands over what runtimes stand on: those that `--server` names, or all. */
 export const over = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found, ground: Context.Context<ConfigDiscovery.ConfigDiscovery | Trust.Trust>) => Effect.Effect<A, E, R>
@@ -233,12 +193,7 @@ export const over = <A, E, R>(
       return yield* use({ ...found, discovery }, Context.add(ground, ConfigDiscovery.ConfigDiscovery, own))
     }).pipe(Effect.provide(limits(shared))))
 
-/**
- * The servers that were named, if there are such servers.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** The servers that were named, if there are such servers. */
 export const named = (
   names: ReadonlyArray<string>,
   { servers }: ConfigDiscovery.Discovery
@@ -257,12 +212,7 @@ export const named = (
       : Effect.succeed(found)
   })
 
-/**
- * The limits of a command: those of the environment, or its `--timeout`, which bounds an install too.
- *
- * @since 0.1.0
- * @category layers
- */
+/** The limits of a command: those of the environment, or its `--timeout`, which bounds an install too. */
 export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Layer<Limits.CurrentLimits, Usage> =>
   timeout === undefined
     ? Layer.catchAll(Limits.layerConfig, (error) =>
@@ -389,9 +339,6 @@ const opened = <A, E, R>(
 /**
  * A runtime over what was found, as long as the command uses it; when the command has ended, all servers have. Within an
  * application that is open it is the runtime of that, and its servers go on.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const use = <A, E, R>(
   shared: Command.Shared,

@@ -1,9 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- what is typed decides what is provided
-/**
- * The program `mcp-runtime`: from what was typed to an exit code.
- *
- * @since 0.1.0
- */
+/** The program `mcp-runtime`: from what was typed to an exit code. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -18,10 +14,6 @@ import * as Help from "./internal/help.ts"
 import * as LogLine from "./internal/logLine.ts"
 import * as Screen from "./Screen.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly argv: ReadonlyArray<string>
   readonly version: string
@@ -61,9 +53,6 @@ const act = (
 /**
  * Runs what was typed to its end. It fails with nothing: what went wrong has been shown, and is in the exit code. If
  * whoever reads the output leaves, it ends early and quietly.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
   const { argv, commands = Commands.all, device } = options

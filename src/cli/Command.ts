@@ -1,8 +1,6 @@
 /**
  * A command as data: what it is called with is read, completed and explained from one description, and what it does is
  * loaded when it is run.
- *
- * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -11,12 +9,7 @@ import type * as ExitCode from "./ExitCode.ts"
 import type * as Screen from "./Screen.ts"
 import type * as Usage from "./Usage.ts"
 
-/**
- * Something that follows the name of a command.
- *
- * @since 0.1.0
- * @category models
- */
+/** Something that follows the name of a command. */
 export interface Argument {
   readonly name: string
   readonly about: string
@@ -27,10 +20,6 @@ export interface Argument {
   readonly repeated?: boolean | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Option {
   readonly name: string
   /** One letter. */
@@ -42,12 +31,7 @@ export interface Option {
   readonly about: string
 }
 
-/**
- * What every command can be told.
- *
- * @since 0.1.0
- * @category models
- */
+/** What every command can be told. */
 export interface Shared {
   readonly json: boolean
   readonly root: string | undefined
@@ -60,12 +44,7 @@ export interface Shared {
   readonly colour: boolean
 }
 
-/**
- * A command as it was called.
- *
- * @since 0.1.0
- * @category models
- */
+/** A command as it was called. */
 export interface Invocation {
   readonly shared: Shared
   readonly args: ReadonlyArray<string>
@@ -75,28 +54,14 @@ export interface Invocation {
   readonly values: (option: string) => ReadonlyArray<string>
 }
 
-/**
- * Whatever a command can fail with: all of it is rendered in one place.
- *
- * @since 0.1.0
- * @category models
- */
+/** Whatever a command can fail with: all of it is rendered in one place. */
 export type Failure = McpError.McpError | Usage.Usage
 
-/**
- * What a module of `internal/` exports for a command.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a module of `internal/` exports for a command. */
 export interface Program {
   readonly run: (invocation: Invocation) => Effect.Effect<ExitCode.ExitCode, Failure, Screen.Screen>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Command {
   readonly name: string
   /** One line, for the list of commands. */

@@ -1,8 +1,4 @@
-/**
- * The commands of the program, in the order of its help.
- *
- * @since 0.1.0
- */
+/** The commands of the program, in the order of its help. */
 import type * as Command from "./Command.ts"
 import * as Approve from "./commands/Approve.ts"
 import * as Auth from "./commands/Auth.ts"
@@ -23,10 +19,6 @@ import * as Smoke from "./commands/Smoke.ts"
 import * as Status from "./commands/Status.ts"
 import * as Tools from "./commands/Tools.ts"
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const all: ReadonlyArray<Command.Command> = [
   List.command,
   Tools.command,

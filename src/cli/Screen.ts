@@ -1,8 +1,6 @@
 /**
  * The terminal, or the pipe, that the program is run in. Whatever is shown passes through here, so that no text of a
  * server or a file reaches a terminal with its control characters.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,37 +13,18 @@ import * as Styled from "./internal/styled.ts"
 import { wrapped } from "./internal/wrapped.ts"
 import type * as Usage from "./Usage.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Style = "plain" | "strong" | "weak" | "good" | "warning" | "bad"
 
-/**
- * A piece of a line, in one style.
- *
- * @since 0.1.0
- * @category models
- */
+/** A piece of a line, in one style. */
 export interface Span {
   readonly text: string
   readonly style: Style
 }
 
-/**
- * One line. What is in it is escaped when it is written: a newline in it is no new line.
- *
- * @since 0.1.0
- * @category models
- */
+/** One line. What is in it is escaped when it is written: a newline in it is no new line. */
 export type Line = string | ReadonlyArray<Span | string>
 
-/**
- * What is there, below all that is done with it.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is there, below all that is done with it. */
 export interface Device {
   readonly write: (where: "out" | "err", text: string) => Effect.Effect<void>
   /** Writes to the standard error and waits for nothing, as loggers do. */
@@ -55,7 +34,9 @@ export interface Device {
   readonly rows: number
   /** Called whenever the window has become another; returns how to stop. */
   readonly onResize: (listener: () => void) => () => void
-  /** Writes what these give before this process is stopped, as by Ctrl-Z, and when it goes on; returns how to end that. */
+  /**
+   * Writes what these give before this process is stopped, as by Ctrl-Z, and when it goes on; returns how to end that.
+   */
   readonly onPause: (before: () => string, after: () => string) => () => void
   readonly isTerminal: { readonly out: boolean; readonly err: boolean }
   /** Whether the cursor can be moved. */
@@ -73,10 +54,6 @@ export interface Device {
   readonly left: Effect.Effect<void>
 }
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen, {
   /** What was asked for, on the standard output. */
   readonly out: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
@@ -114,25 +91,13 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly left: Effect.Effect<void>
 }>() {}
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly colour: boolean
   readonly quiet: boolean
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = { colour: true, quiet: false }
 
-/**
- * @since 0.1.0
- * @category constructors
- */
 export const make = (device: Device, options: Options = defaults): Screen["Type"] => {
   let isShowing = false
   let questions = 0
@@ -222,17 +187,8 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
   }
 }
 
-/**
- * The terminal or the pipes of this process.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The terminal or the pipes of this process. */
 export const device: Effect.Effect<Device> = Node.make
 
-/**
- * @since 0.1.0
- * @category layers
- */
 export const layer = (device: Device, options?: Partial<Options>): Layer.Layer<Screen> =>
   Layer.sync(Screen, () => make(device, { ...defaults, ...options }))

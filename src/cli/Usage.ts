@@ -1,14 +1,6 @@
-/**
- * What is wrong with how the program was called.
- *
- * @since 0.1.0
- */
+/** What is wrong with how the program was called. */
 import * as Data from "effect/Data"
 
-/**
- * @since 0.1.0
- * @category errors
- */
 export class Usage extends Data.TaggedError("Usage")<{
   /** What is wrong, in one sentence; words that were typed are quoted and escaped when it is shown. */
   readonly detail: string

@@ -1,11 +1,7 @@
 #!/usr/bin/env node
 // @effect-diagnostics nodeBuiltinImport:off -- the package's own place on disk is known from this module's URL only
 // @effect-diagnostics strictEffectProvide:off -- this is an entry point
-/**
- * `mcp-runtime`, as it is installed.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime`, as it is installed. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

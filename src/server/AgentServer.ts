@@ -1,8 +1,4 @@
-/**
- * An application's agent as an MCP server with two tools: one begins a conversation, one goes on with it.
- *
- * @since 0.1.0
- */
+/** An application's agent as an MCP server with two tools: one begins a conversation, one goes on with it. */
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
@@ -13,10 +9,6 @@ import type * as McpServer from "./McpServer.ts"
 import type * as StdioLink from "./StdioLink.ts"
 import * as StdioServer from "./StdioServer.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   /** The tool that begins a conversation; the one that goes on with it is called `<name>-reply`. */
   readonly name: string
@@ -35,10 +27,6 @@ export interface Options {
   readonly maxText: number
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   name: "agent",
   version: "0.1.0",
@@ -51,22 +39,12 @@ export const defaults: Options = {
   maxText: 1_000_000
 }
 
-/**
- * What the agent offers, for `StdioServer` or `HttpEndpoint`. Conversations end with the scope.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** What the agent offers, for `StdioServer` or `HttpEndpoint`. Conversations end with the scope. */
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<McpServer.Offer, never, Agent.Agent | Scope.Scope> => internal.make({ ...defaults, ...options })
 
-/**
- * The agent for the program that has started this one.
- *
- * @since 0.1.0
- * @category layers
- */
+/** The agent for the program that has started this one. */
 export const layerStdio = (
   options?: Partial<Options>,
   limits?: Partial<McpServer.Limits>

@@ -1,7 +1,5 @@
 /**
  * Serves callers over Streamable HTTP, of either era, as an `HttpApp` that any server of @effect/platform can mount.
- *
- * @since 0.1.0
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -11,12 +9,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as McpServer from "./McpServer.ts"
 
-/**
- * What is there beside the protocol, such as a page that says how it is.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is there beside the protocol, such as a page that says how it is. */
 export interface Page {
   readonly path: string
   /** Whether it is for those only who show themselves. */
@@ -24,10 +17,6 @@ export interface Page {
   readonly render: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options extends McpServer.Limits {
   readonly path: string
   /** The names by which it may be called (default: those of this machine for itself), with or without a port. */
@@ -46,10 +35,6 @@ export interface Options extends McpServer.Limits {
   readonly pages: ReadonlyArray<Page>
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   ...McpServer.defaults,
   path: "/mcp",
@@ -63,10 +48,6 @@ export const defaults: Options = {
   pages: []
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface HttpEndpoint {
   readonly app: HttpApp.Default
   /** How many sessions there are. */
@@ -75,12 +56,7 @@ export interface HttpEndpoint {
   readonly close: Effect.Effect<void>
 }
 
-/**
- * Sessions and what they have asked for end with the scope.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Sessions and what they have asked for end with the scope. */
 export const make = (
   offer: McpServer.Offer,
   options?: Partial<Options>

@@ -1,8 +1,4 @@
-/**
- * The gateway: all that the servers of a runtime offer, behind one server, for callers of either era.
- *
- * @since 0.1.0
- */
+/** The gateway: all that the servers of a runtime offer, behind one server, for callers of either era. */
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,10 +11,6 @@ import * as internal from "./internal/gateway/gateway.ts"
 import type * as McpServer from "./McpServer.ts"
 import type * as Runtimes from "./Runtimes.ts"
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface Options {
   readonly name: string
   readonly version: string
@@ -52,10 +44,6 @@ export interface Options {
   readonly seatTimeout: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Options = {
   name: "mcp-runtime",
   version: Protocol.clientInfo.version,
@@ -71,18 +59,9 @@ export const defaults: Options = {
   seatTimeout: Duration.minutes(5)
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export type Requirements = OutputGuard.OutputGuard | Runtimes.Runtimes | ToolSearch.ToolSearch
 
-/**
- * What the gateway offers, for `StdioServer` or `HttpEndpoint`.
- *
- * @since 0.1.0
- * @category models
- */
+/** What the gateway offers, for `StdioServer` or `HttpEndpoint`. */
 export interface Gateway extends McpServer.Offer {
   /** The runtime that all callers share, for health and metrics; started now if it is not yet. */
   readonly shared: Effect.Effect<Context.Context<Runtimes.Services>, McpServer.Refusal>
@@ -90,22 +69,12 @@ export interface Gateway extends McpServer.Offer {
   readonly seats: () => number
 }
 
-/**
- * All connections end with the scope.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** All connections end with the scope. */
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<Gateway, never, Requirements | Scope.Scope> => internal.make({ ...defaults, ...options })
 
-/**
- * `/health` for anybody, `/status` and `/metrics` (as Prometheus reads them) for callers, beside the protocol.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** `/health` for anybody, `/status` and `/metrics` (as Prometheus reads them) for callers, beside the protocol. */
 export const pages = (gateway: Gateway): ReadonlyArray<HttpEndpoint.Page> => {
   // the HTTP of platform is for those who serve
   const load = Effect.promise(() => import("./internal/gateway/pages.ts"))

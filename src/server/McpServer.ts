@@ -1,8 +1,6 @@
 /**
  * The port between what a server offers and the ways in which callers reach it: the same for both eras, for stdio and for
  * HTTP. What an offer gets is whole requests of known callers; framing, eras, cancellation and limits are below it.
- *
- * @since 0.1.0
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -12,12 +10,7 @@ import type * as McpClient from "../client/McpClient.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/**
- * The codes of JSON-RPC and of the protocol that a server answers with.
- *
- * @since 0.1.0
- * @category constants
- */
+/** The codes of JSON-RPC and of the protocol that a server answers with. */
 export const codes = {
   parse: -32700,
   invalidRequest: -32600,
@@ -31,24 +24,14 @@ export const codes = {
   unsupportedVersion: -32022
 } as const
 
-/**
- * An answer that is an error. Its text is sent as it is: it must say nothing that the caller may not know.
- *
- * @since 0.1.0
- * @category errors
- */
+/** An answer that is an error. Its text is sent as it is: it must say nothing that the caller may not know. */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly code: number
   readonly message: string
   readonly data?: JsonRpc.Json | undefined
 }> {}
 
-/**
- * Who is served: one program at the other end of a pipe, one session over HTTP, or whoever comes without a session.
- *
- * @since 0.1.0
- * @category models
- */
+/** Who is served: one program at the other end of a pipe, one session over HTTP, or whoever comes without a session. */
 export interface Caller {
   readonly era: Transport.Era
   readonly link: "stdio" | "http"
@@ -61,32 +44,17 @@ export interface Caller {
   readonly principal: string | undefined
 }
 
-/**
- * How much of what happens a caller wants to be told, least important first.
- *
- * @since 0.1.0
- * @category models
- */
+/** How much of what happens a caller wants to be told, least important first. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"
 
-/**
- * What can be told to a caller.
- *
- * @since 0.1.0
- * @category models
- */
+/** What can be told to a caller. */
 export interface LogMessage {
   readonly level: LogLevel
   readonly logger?: string | undefined
   readonly data: JsonRpc.Json
 }
 
-/**
- * One request on its way to an answer.
- *
- * @since 0.1.0
- * @category models
- */
+/** One request on its way to an answer. */
 export interface Exchange {
   readonly caller: Caller
   readonly method: string
@@ -106,20 +74,10 @@ export interface Exchange {
   readonly ask: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 }
 
-/**
- * Answers one method. Interrupted when the caller cancels, or is gone for good.
- *
- * @since 0.1.0
- * @category models
- */
+/** Answers one method. Interrupted when the caller cancels, or is gone for good. */
 export type Handler = (exchange: Exchange) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 
-/**
- * What a caller can be told and asked outside of its requests.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a caller can be told and asked outside of its requests. */
 export interface Visit {
   readonly caller: Caller
   /** Told to the caller, or in the stateless era to those who listen for it. What there is no room for is lost. */
@@ -129,12 +87,7 @@ export interface Visit {
   readonly ask: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 }
 
-/**
- * What is there for one caller, as long as it is there.
- *
- * @since 0.1.0
- * @category models
- */
+/** What is there for one caller, as long as it is there. */
 export interface Attendance {
   /** By method; what is not in it is not found. */
   readonly handlers: ReadonlyMap<string, Handler>
@@ -150,21 +103,12 @@ export interface Attendance {
   readonly hints?: ((method: string) => CacheHints) | undefined
 }
 
-/**
- * @since 0.1.0
- * @category models
- */
 export interface CacheHints {
   readonly ttlMs: number
   readonly cacheScope: "public" | "private"
 }
 
-/**
- * What a server offers, whoever comes.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a server offers, whoever comes. */
 export interface Offer {
   readonly info: { readonly name: string; readonly version: string; readonly title?: string | undefined }
   readonly instructions?: string | undefined
@@ -176,12 +120,7 @@ export interface Offer {
   readonly attend: (visit: Visit) => Effect.Effect<Attendance, Refusal, Scope.Scope>
 }
 
-/**
- * What callers may take up.
- *
- * @since 0.1.0
- * @category models
- */
+/** What callers may take up. */
 export interface Limits {
   /** Bytes of one message, in either direction. */
   readonly maxMessageBytes: number
@@ -195,10 +134,6 @@ export interface Limits {
   readonly drainTimeout: Duration.DurationInput
 }
 
-/**
- * @since 0.1.0
- * @category defaults
- */
 export const defaults: Limits = {
   maxMessageBytes: 16 * 1024 * 1024,
   maxRequests: 2_048,

@@ -1,8 +1,6 @@
 /**
  * Where a gateway has its runtimes from: one that all callers share for what there is, and one for each caller whose servers
  * may ask it something or remember what it did.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -15,24 +13,14 @@ import type * as Approval from "../safety/Approval.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 
-/**
- * What a gateway asks of a runtime.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a gateway asks of a runtime. */
 export type Services =
   | McpEvent.McpEvents
   | McpRuntime.McpRuntime
   | Permissions.Permissions
   | ToolCatalog.ToolCatalog
 
-/**
- * What distinguishes the runtime of one caller.
- *
- * @since 0.1.0
- * @category models
- */
+/** What distinguishes the runtime of one caller. */
 export interface Seat {
   /** Answers what servers ask. */
   readonly handlers?: InputHandlers.Handlers | undefined
@@ -41,12 +29,7 @@ export interface Seat {
   readonly lazy: boolean
 }
 
-/**
- * `NodeMcpServe` has them.
- *
- * @since 0.1.0
- * @category tags
- */
+/** `NodeMcpServe` has them. */
 export class Runtimes extends Context.Tag("effect-mcp-runtime/server/Runtimes")<Runtimes, {
   readonly open: (seat: Seat) => Effect.Effect<
     Context.Context<Services>,

@@ -1,16 +1,10 @@
 /**
  * The two pipes at which a program is served that has started this one: `NodeStdioLink.layer` has those of the process.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class StdioLink extends Context.Tag("effect-mcp-runtime/server/StdioLink")<StdioLink, {
   /** What the caller writes, until it writes no more. */
   readonly input: Stream.Stream<Uint8Array>

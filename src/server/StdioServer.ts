@@ -1,8 +1,4 @@
-/**
- * Serves the program that has started this one, over its two pipes: callers of either era.
- *
- * @since 0.1.0
- */
+/** Serves the program that has started this one, over its two pipes: callers of either era. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -12,10 +8,6 @@ import * as Duplex from "./internal/duplex.ts"
 import * as McpServer from "./McpServer.ts"
 import * as StdioLink from "./StdioLink.ts"
 
-/**
- * @since 0.1.0
- * @category tags
- */
 export class StdioServer extends Context.Tag("effect-mcp-runtime/server/StdioServer")<StdioServer, {
   /** Succeeds when the caller is gone, and what it had asked for is done or given up. */
   readonly ended: Effect.Effect<void>
@@ -24,9 +16,6 @@ export class StdioServer extends Context.Tag("effect-mcp-runtime/server/StdioSer
 /**
  * Serves until the caller writes no more and everything that it has asked for is answered, or until it reads no more.
  * Over `NodeStdioLink`, what else the program writes to stdout goes to stderr.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const serve = (
   offer: McpServer.Offer,
@@ -37,12 +26,7 @@ export const serve = (
     (link) => Effect.scoped(Duplex.serve({ offer, link, limits: { ...McpServer.defaults, ...options } }))
   )
 
-/**
- * Serves as long as the layer lives.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Serves as long as the layer lives. */
 export const layer = <E, R>(
   offer: Effect.Effect<McpServer.Offer, E, R>,
   options?: Partial<McpServer.Limits>

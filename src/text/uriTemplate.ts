@@ -10,8 +10,6 @@ const longest = 2048
  * Whether a URI can come from a template (RFC 6570), as far as that can be told without its variables. Variables stand for
  * anything without a slash, unless an operator says otherwise. A template that does not even name a scheme fits nothing:
  * it would claim what others have.
- *
- * @internal
  */
 export const matcher = (template: string): (uri: string) => boolean => {
   const literals = template.split(expression)

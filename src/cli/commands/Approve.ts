@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime approve`: agrees to what a workspace wants to start.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime approve`: agrees to what a workspace wants to start. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "approve",
   summary: "Show what nobody has agreed to yet, and agree to it.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime auth`: logs in to remote servers, and out.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime auth`: logs in to remote servers, and out. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "auth",
   summary: "Log in to remote servers and out, and show who is logged in where.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime call`: calls a tool.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime call`: calls a tool. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "call",
   summary: "Call a tool, and write what it gives.",

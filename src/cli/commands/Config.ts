@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime config`: what was found where, and what is wrong with it.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime config`: what was found where, and what is wrong with it. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "config",
   summary: "Show which configurations were found, what shadows what, and what is wrong with them.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime doctor`: what is wrong with which server, and what to do about it.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime doctor`: what is wrong with which server, and what to do about it. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "doctor",
   summary: "Try every server step by step, and say what is wrong and what to do.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime events`: what happens to the servers.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime events`: what happens to the servers. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "events",
   summary: "Start the servers, and follow what happens to them.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime list`: the servers.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime list`: the servers. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "list",
   summary: "List the servers: where each comes from, and whether it works.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime prompt`: the messages of a prompt.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime prompt`: the messages of a prompt. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "prompt",
   summary: "Write the messages of a prompt.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime prompts`: the prompts of servers.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime prompts`: the prompts of servers. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "prompts",
   summary: "List the prompts of the servers, and what they take.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime read`: reads a resource.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime read`: reads a resource. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "read",
   summary: "Read a resource of a server, and write it.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime repl`: many commands over connections that stay open.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime repl`: many commands over connections that stay open. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "repl",
   summary: "Keep the servers connected, and run one command after the other.",

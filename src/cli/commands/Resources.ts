@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime resources`: what can be read from servers.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime resources`: what can be read from servers. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "resources",
   summary: "List the resources of the servers, and the templates for more.",

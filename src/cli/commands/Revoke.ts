@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime revoke`: takes back what was agreed to.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime revoke`: takes back what was agreed to. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "revoke",
   summary: "Show what was agreed to here, and take it back.",

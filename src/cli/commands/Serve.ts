@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime serve`: all servers behind one.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime serve`: all servers behind one. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "serve",
   summary: "Offer all servers as one MCP server, to the program that starts this one, or at an address.",

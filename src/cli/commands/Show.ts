@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime show`: one tool.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime show`: one tool. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "show",
   summary: "Show a tool: what it does, what it takes, what it gives.",

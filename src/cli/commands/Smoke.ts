@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime smoke`: whether the runtime keeps its promises on this machine.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime smoke`: whether the runtime keeps its promises on this machine. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "smoke",
   summary: "Try the whole runtime on this machine: one line for each promise.",

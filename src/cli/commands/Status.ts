@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime status`: how the servers are.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime status`: how the servers are. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "status",
   summary: "Show how the servers are: state, circuit breaker, answer times, calls and losses.",

@@ -1,14 +1,6 @@
-/**
- * `mcp-runtime tools`: what can be called.
- *
- * @since 0.1.0
- */
+/** `mcp-runtime tools`: what can be called. */
 import type * as Command from "../Command.ts"
 
-/**
- * @since 0.1.0
- * @category commands
- */
 export const command: Command.Command = {
   name: "tools",
   summary: "List the tools of all servers, or of one, or those that fit some words.",

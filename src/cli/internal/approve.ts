@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime approve` does.
- *
- * @internal
- */
+/** What `mcp-runtime approve` does. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Scope from "../../config/Scope.ts"
@@ -20,11 +16,7 @@ import * as Asking from "./asking.ts"
 import { usable } from "./toolFound.ts"
 import * as Waiting from "./waiting.ts"
 
-/**
- * The document of `approve --json`.
- *
- * @internal
- */
+/** The document of `approve --json`. */
 export const Approvals = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
     ...Waiting.Waiting.fields,

@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime approve --tool` does.
- *
- * @internal
- */
+/** What `mcp-runtime approve --tool` does. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as McpError from "../../McpError.ts"
@@ -17,11 +13,7 @@ import * as Offered from "./offered.ts"
 import { choice, identityOf, reasonOf } from "./toolFound.ts"
 import { format, spelled } from "./toolRef.ts"
 
-/**
- * The document of `approve --tool --json`.
- *
- * @internal
- */
+/** The document of `approve --tool --json`. */
 export const ToolApproval = Schema.Struct({
   server: Schema.String,
   tool: Schema.String,

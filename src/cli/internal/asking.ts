@@ -1,8 +1,4 @@
-/**
- * Asks the person at the terminal, and takes anything but a yes for a no.
- *
- * @internal
- */
+/** Asks the person at the terminal, and takes anything but a yes for a no. */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Scope from "../../config/Scope.ts"
@@ -44,11 +40,7 @@ const maxConsent = 4 * Approval.maxShown
 /** The fewest characters that a line counts as, because many short lines scroll the screen too. */
 const width = 80
 
-/**
- * Reports that an entry is too long to be shown, so that only its fingerprint approves it.
- *
- * @internal
- */
+/** Reports that an entry is too long to be shown, so that only its fingerprint approves it. */
 export const tooLong = (one: Trust.Candidate): ReadonlyArray<Screen.Line> => {
   const all = candidate(one, maxEnds)
   const length = Trust.consent(one).reduce((sum, { text }) => sum + Math.max(width, text.length), 0)
@@ -66,8 +58,6 @@ export const tooLong = (one: Trust.Candidate): ReadonlyArray<Screen.Line> => {
 
 /**
  * Shows each of these servers that waits for somebody, and approves those that are agreed to: whether there were any.
- *
- * @internal
  */
 export const consent = (
   trust: Trust.Trust["Type"],

@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime auth` does.
- *
- * @internal
- */
+/** What `mcp-runtime auth` does. */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as McpError from "../../McpError.ts"

@@ -1,8 +1,4 @@
-/**
- * Who is logged in where, for people and programs.
- *
- * @internal
- */
+/** Who is logged in where, for people and programs. */
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import type * as Credentials from "../../auth/Credentials.ts"
@@ -26,11 +22,7 @@ const Login = Schema.Struct({
   error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String }))
 })
 
-/**
- * The document of `auth --json`.
- *
- * @internal
- */
+/** The document of `auth --json`. */
 export const Logins = Schema.Struct({
   /** In words for a person. */
   keptIn: Schema.String,

@@ -1,9 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- files are needed by few commands, and provided where they are
-/**
- * What `mcp-runtime call` does.
- *
- * @internal
- */
+/** What `mcp-runtime call` does. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"

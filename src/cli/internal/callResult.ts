@@ -1,8 +1,4 @@
-/**
- * What a tool gave, for people: its text as it is, and of what is no text what and how much it is.
- *
- * @internal
- */
+/** What a tool gave, for people: its text as it is, and of what is no text what and how much it is. */
 import type * as ToolResult from "../../tools/ToolResult.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as Screen from "../Screen.ts"

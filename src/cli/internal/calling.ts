@@ -1,8 +1,4 @@
-/**
- * One call of a tool for a person, with its progress, and what is shown of its result.
- *
- * @internal
- */
+/** One call of a tool for a person, with its progress, and what is shown of its result. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -14,11 +10,7 @@ import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as CallResult from "./callResult.ts"
 
-/**
- * The document of `call --json`.
- *
- * @internal
- */
+/** The document of `call --json`. */
 export const Called = Schema.Struct({
   server: Schema.String,
   tool: Schema.String,
@@ -72,11 +64,7 @@ export const documentOf = (result: McpRuntime.CallResult): typeof Called.Type =>
 export const exitCodeOf = ({ isError }: McpRuntime.CallResult): ExitCode.ExitCode =>
   isError ? ExitCode.tool : ExitCode.ok
 
-/**
- * In words: what a tool says of its failure is no output of the program.
- *
- * @internal
- */
+/** In words: what a tool says of its failure is no output of the program. */
 export const show = (result: McpRuntime.CallResult): Effect.Effect<void, never, Screen.Screen> =>
   Effect.flatMap(Screen.Screen, (screen) => {
     const { serverName, toolName } = result.metadata

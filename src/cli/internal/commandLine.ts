@@ -2,8 +2,6 @@
  * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near. The parser of
  * @effect/cli takes `--timeot 3` for arguments of the tool that is called, and loading it costs 40 ms of processor time at
  * each start, where all of `--help` takes 60; what is only in there, completions and questions, is loaded when it is wanted.
- *
- * @internal
  */
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
@@ -80,11 +78,7 @@ const split = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Optio
 
 const units = new Map([["ms", 1], ["s", 1_000], ["m", 60_000], ["h", 3_600_000]])
 
-/**
- * `500ms`, `30s`, `2m`, `1h`; a number alone is seconds. Effect's own way of writing it is read too.
- *
- * @internal
- */
+/** `500ms`, `30s`, `2m`, `1h`; a number alone is seconds. Effect's own way of writing it is read too. */
 export const duration = (text: string): Duration.Duration | undefined => {
   const short = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim())
   const read = short === null
@@ -121,11 +115,7 @@ const invocationOf = ({ given }: Split, args: ReadonlyArray<string>): Either.Eit
   })
 }
 
-/**
- * What explains the program, or a command of it, from outside.
- *
- * @internal
- */
+/** What explains the program, or a command of it, from outside. */
 export const outside = (command?: string): string =>
   command === undefined ? "See mcp-runtime --help." : `See mcp-runtime ${command} --help.`
 

@@ -1,8 +1,4 @@
-/**
- * Scripts that complete what is typed, as @effect/cli writes them.
- *
- * @internal
- */
+/** Scripts that complete what is typed, as @effect/cli writes them. */
 import * as Args from "@effect/cli/Args"
 import * as Descriptor from "@effect/cli/CommandDescriptor"
 import * as Options from "@effect/cli/Options"

@@ -1,9 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- a command is an entry point
-/**
- * What `mcp-runtime config` does.
- *
- * @internal
- */
+/** What `mcp-runtime config` does. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

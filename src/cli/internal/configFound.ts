@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime config` shows: what was found where.
- *
- * @internal
- */
+/** What `mcp-runtime config` shows: what was found where. */
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Scope from "../../config/Scope.ts"
@@ -17,11 +13,7 @@ const From = Schema.Struct({
   line: Schema.NullOr(Schema.Number)
 })
 
-/**
- * The document of `config --json`.
- *
- * @internal
- */
+/** The document of `config --json`. */
 export const Found = Schema.Struct({
   files: Schema.Array(Schema.Struct({
     path: Schema.String,
@@ -147,11 +139,7 @@ const server = (found: ConfigDiscovery.Found): ReadonlyArray<Screen.Line> => {
   ]
 }
 
-/**
- * For people: nothing in a line that could not wrap, so that paths are whole at any width.
- *
- * @internal
- */
+/** For people: nothing in a line that could not wrap, so that paths are whole at any width. */
 export const lines = (discovery: ConfigDiscovery.Discovery): ReadonlyArray<Screen.Line> => {
   const { files, issues, permissions, policies, servers } = discovery
   const counted = IssueShape.count(issues)

@@ -1,8 +1,4 @@
-/**
- * Policies and rules on tools, in words.
- *
- * @internal
- */
+/** Policies and rules on tools, in words. */
 import type * as ServerPolicy from "../../config/ServerPolicy.ts"
 import type * as PermissionRule from "../../safety/PermissionRule.ts"
 
@@ -37,11 +33,7 @@ export const policy = (of: ServerPolicy.Policy): ReadonlyArray<string> => [
   ...Array.from(of.identities ?? [], ([name, one]) => `binds the name ${name} to ${matcher(one)}`)
 ]
 
-/**
- * The rule as it is written in one line.
- *
- * @internal
- */
+/** The rule as it is written in one line. */
 export const rule = ({ args, server, tool }: PermissionRule.Input): string => {
   const named = server === undefined ? tool : `${server}/${tool}`
   const given = Object.entries(args ?? {}).map(([name, pattern]) => `${name}=${pattern}`)

@@ -1,9 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- a file is read only where one is named
-/**
- * What `mcp-runtime config validate` does.
- *
- * @internal
- */
+/** What `mcp-runtime config validate` does. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
@@ -24,11 +20,7 @@ import type { Usage } from "../Usage.ts"
 import * as Failure from "./failure.ts"
 import * as IssueShape from "./issueShape.ts"
 
-/**
- * The document of `config validate --json`.
- *
- * @internal
- */
+/** The document of `config validate --json`. */
 export const Validated = Schema.Struct({
   file: Schema.String,
   /** Whose format it was read as. */

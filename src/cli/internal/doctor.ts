@@ -1,9 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- the limits are those of the command
-/**
- * What `mcp-runtime doctor` does.
- *
- * @internal
- */
+/** What `mcp-runtime doctor` does. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,8 +1,4 @@
-/**
- * What is known of a server that does not work, beside the error.
- *
- * @internal
- */
+/** What is known of a server that does not work, beside the error. */
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 
 /** @internal */
@@ -18,11 +14,7 @@ export type Step =
   | "leaks"
   | "lint"
 
-/**
- * What is known beside the error.
- *
- * @internal
- */
+/** What is known beside the error. */
 export interface Facts {
   readonly step: Step
   readonly config: ServerConfig.ServerConfig

@@ -1,8 +1,6 @@
 /**
  * What is odd in the tools of a server that works: those that cannot be offered, those that are too long, and those whose
  * texts speak to a model behind the back of a person.
- *
- * @internal
  */
 import * as HiddenText from "../../safety/HiddenText.ts"
 import * as InjectionScan from "../../safety/InjectionScan.ts"

@@ -1,8 +1,4 @@
-/**
- * What the doctor found, as a document and as lines.
- *
- * @internal
- */
+/** What the doctor found, as a document and as lines. */
 import * as Schema from "effect/Schema"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -49,11 +45,7 @@ export const Server = Schema.Struct({
 /** @internal */
 export type Server = typeof Server.Type
 
-/**
- * The document of `doctor --json`.
- *
- * @internal
- */
+/** The document of `doctor --json`. */
 export const Report = Schema.Struct({
   servers: Schema.Array(Server),
   /** What is wrong with files. */
@@ -80,11 +72,7 @@ const rank = (code: ExitCode.ExitCode): number => {
   return at < 0 ? gravest.length : at
 }
 
-/**
- * The graver of two exit codes.
- *
- * @internal
- */
+/** The graver of two exit codes. */
 export const worse = (one: ExitCode.ExitCode, other: ExitCode.ExitCode): ExitCode.ExitCode =>
   rank(other) < rank(one) ? other : one
 

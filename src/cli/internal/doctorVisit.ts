@@ -1,9 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- the limits of a visit are those of the command
-/**
- * One server, from where it is configured to where nothing of it is left.
- *
- * @internal
- */
+/** One server, from where it is configured to where nothing of it is left. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -36,11 +32,7 @@ import * as IssueShape from "./issueShape.ts"
 import * as Place from "./place.ts"
 import * as Processes from "./processes.ts"
 
-/**
- * What is seen of servers while they are visited, by their names.
- *
- * @internal
- */
+/** What is seen of servers while they are visited, by their names. */
 export class Watch extends Context.Tag("effect-mcp-runtime/cli/internal/doctorVisit/Watch")<Watch, {
   /** When the way to it was open, in milliseconds since 1970. */
   readonly opened: (server: string) => number | undefined
@@ -52,11 +44,7 @@ export class Watch extends Context.Tag("effect-mcp-runtime/cli/internal/doctorVi
   readonly noise: (server: string) => string | undefined
 }>() {}
 
-/**
- * The transports of the runtime, watched.
- *
- * @internal
- */
+/** The transports of the runtime, watched. */
 export const layerWatched: Layer.Layer<
   Watch | Transport.Transports,
   never,

@@ -1,8 +1,4 @@
-/**
- * Answers the questions of a server, one at a time: by the person at the terminal, or not at all.
- *
- * @internal
- */
+/** Answers the questions of a server, one at a time: by the person at the terminal, or not at all. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Layer from "effect/Layer"
@@ -206,10 +202,7 @@ const discreet = (screen: Shown, known: Redaction.Redactor["known"]): Shown => {
   }
 }
 
-/**
- * @param turns - one question at a time
- * @internal
- */
+/** @param turns - one question at a time */
 export const layer = (
   screen: Shown,
   discovery: ConfigDiscovery.Discovery,

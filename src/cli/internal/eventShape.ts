@@ -1,8 +1,4 @@
-/**
- * An event for people and programs: whatever it holds, as JSON of no great depth.
- *
- * @internal
- */
+/** An event for people and programs: whatever it holds, as JSON of no great depth. */
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -12,11 +8,7 @@ import type * as ServerStatus from "../../runtime/ServerStatus.ts"
 import type * as Screen from "../Screen.ts"
 import { clock } from "./following.ts"
 
-/**
- * One line of `events --json`.
- *
- * @internal
- */
+/** One line of `events --json`. */
 export const Event = Schema.Struct({
   /** Milliseconds since 1970. */
   at: Schema.Number,

@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime events` does.
- *
- * @internal
- */
+/** What `mcp-runtime events` does. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Mailbox from "effect/Mailbox"

@@ -1,8 +1,4 @@
-/**
- * The one place where an error is shown: what, why, and what to do next. Never where in our code.
- *
- * @internal
- */
+/** The one place where an error is shown: what, why, and what to do next. Never where in our code. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -29,11 +25,7 @@ export const Failed = Schema.Struct({
 
 const title = "error: "
 
-/**
- * The server of an error that is about a file as a whole.
- *
- * @internal
- */
+/** The server of an error that is about a file as a whole. */
 export const fileItself = "(file)"
 
 /** @internal */

@@ -1,8 +1,4 @@
-/**
- * Commands that go on until somebody ends them, or for as long as they are told.
- *
- * @internal
- */
+/** Commands that go on until somebody ends them, or for as long as they are told. */
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,10 +19,6 @@ export const until =
   (time: Duration.Duration | undefined) => <A, E, R>(self: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     time === undefined ? self : Stream.interruptAfter(self, time)
 
-/**
- * Hours, minutes and seconds of a day, in UTC.
- *
- * @internal
- */
+/** Hours, minutes and seconds of a day, in UTC. */
 export const clock = (milliseconds: number): string =>
   DateTime.formatIso(DateTime.unsafeMake(milliseconds)).slice(11, 19)

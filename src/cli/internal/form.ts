@@ -1,8 +1,4 @@
-/**
- * A form as a server describes it: its fields, and what is typed into one of them as the value that it asks for.
- *
- * @internal
- */
+/** A form as a server describes it: its fields, and what is typed into one of them as the value that it asks for. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -121,11 +117,7 @@ const typed = (root: JsonRpc.JsonObject, field: Field, text: string): Either.Eit
   })
 }
 
-/**
- * What was typed as the value of a field, or why it is none.
- *
- * @internal
- */
+/** What was typed as the value of a field, or why it is none. */
 export const read = (
   root: JsonRpc.JsonObject,
   field: Field,

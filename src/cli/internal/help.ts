@@ -1,8 +1,4 @@
-/**
- * What the program says of itself, for a terminal of any width.
- *
- * @internal
- */
+/** What the program says of itself, for a terminal of any width. */
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import type * as Screen from "../Screen.ts"
@@ -16,11 +12,7 @@ const left = 2
 
 const paragraph = (text: string, columns: number): ReadonlyArray<Screen.Line> => wrapped(text, columns)
 
-/**
- * Words, and beside each what it means.
- *
- * @internal
- */
+/** Words, and beside each what it means. */
 export const pairs = (
   rows: ReadonlyArray<readonly [string, string]>,
   columns: number

@@ -1,8 +1,4 @@
-/**
- * What is wrong with a file, for people and programs.
- *
- * @internal
- */
+/** What is wrong with a file, for people and programs. */
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../../config/ConfigIssue.ts"
@@ -40,11 +36,7 @@ export const of = (
   message
 })
 
-/**
- * The issues of one server.
- *
- * @internal
- */
+/** The issues of one server. */
 export const ofServer = (
   { name, provenance }: ConfigDiscovery.Found,
   issues: ReadonlyArray<ConfigIssue.ConfigIssue>
@@ -55,11 +47,7 @@ export const ofServer = (
 export const isUnset = (error: unknown): error is McpError.ConfigurationError =>
   McpError.isMcpError(error) && error._tag === "ConfigurationError" && error.variable !== undefined
 
-/**
- * The unset variables of servers that have not been connected yet.
- *
- * @internal
- */
+/** The unset variables of servers that have not been connected yet. */
 export const unsetNotes = (
   servers: ReadonlyArray<{ readonly name: string; readonly error?: unknown }>,
   { issues, servers: found }: ConfigDiscovery.Discovery
@@ -70,11 +58,7 @@ export const unsetNotes = (
       .map((issue): Screen.Line => [{ text: "error: ", style: "bad" }, `${issue.message} (${Place.of(issue)})`])
   )
 
-/**
- * The place on a line of its own, so that an editor finds it, and the sentence below.
- *
- * @internal
- */
+/** The place on a line of its own, so that an editor finds it, and the sentence below. */
 export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyArray<Screen.Line> =>
   issues.flatMap((issue): ReadonlyArray<Screen.Line> => [
     `  ${Place.of(issue)}`,
@@ -85,11 +69,7 @@ export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyA
     ]
   ])
 
-/**
- * `2 errors, 1 warning`, or nothing.
- *
- * @internal
- */
+/** `2 errors, 1 warning`, or nothing. */
 export const count = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): string => {
   const errors = issues.filter(({ severity }) => severity === "error").length
   const warnings = issues.length - errors

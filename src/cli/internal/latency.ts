@@ -1,8 +1,6 @@
 /**
  * How long servers take to answer: calls as they are made, and a question to those that are connected. None is connected
  * for it.
- *
- * @internal
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -30,11 +28,7 @@ export interface Latency {
 /** How many are remembered. */
 const kept = 8
 
-/**
- * What takes longer counts as no answer.
- *
- * @internal
- */
+/** What takes longer counts as no answer. */
 export const patience = Duration.seconds(5)
 
 const perMilli = 1_000_000
@@ -88,11 +82,7 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"], limit = patience): 
   }
 }
 
-/**
- * What was heard since the connections were opened, within an application that is open already.
- *
- * @internal
- */
+/** What was heard since the connections were opened, within an application that is open already. */
 export class Heard extends Context.Reference<Heard>()("effect-mcp-runtime/cli/internal/latency/Heard", {
   defaultValue: (): { readonly latency: Latency | undefined } => ({ latency: undefined })
 }) {}

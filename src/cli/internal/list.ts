@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime list` does.
- *
- * @internal
- */
+/** What `mcp-runtime list` does. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
@@ -18,11 +14,7 @@ import * as Offered from "./offered.ts"
 import { spanOf, State, stateOf } from "./serverState.ts"
 import * as Table from "./table.ts"
 
-/**
- * The document of `list --json`.
- *
- * @internal
- */
+/** The document of `list --json`. */
 export const Servers = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
     name: Schema.String,

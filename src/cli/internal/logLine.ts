@@ -1,18 +1,11 @@
-/**
- * Log lines on the standard error.
- *
- * @internal
- */
+/** Log lines on the standard error. */
 import * as Cause from "effect/Cause"
 import * as HashMap from "effect/HashMap"
 import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 
-/**
- * @param write - takes one line, escaped
- * @internal
- */
+/** @param write - takes one line, escaped */
 export const layer = (write: (line: string) => void): Layer.Layer<never> =>
   Logger.replace(
     Logger.defaultLogger,

@@ -1,8 +1,4 @@
-/**
- * How somebody at this terminal logs in: the address is shown, a browser opened, and a line taken in its place.
- *
- * @internal
- */
+/** How somebody at this terminal logs in: the address is shown, a browser opened, and a line taken in its place. */
 import type * as Duration from "effect/Duration"
 import type * as Layer from "effect/Layer"
 import type * as Interaction from "../../auth/Interaction.ts"

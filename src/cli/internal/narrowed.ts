@@ -1,8 +1,4 @@
-/**
- * A runtime as if it had only some of its servers: what a command is told that is to see no others.
- *
- * @internal
- */
+/** A runtime as if it had only some of its servers: what a command is told that is to see no others. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as McpRuntime from "../../McpRuntime.ts"

@@ -1,8 +1,4 @@
-/**
- * A discovery as if there were only some of its servers: a command starts no others, whatever changes meanwhile.
- *
- * @internal
- */
+/** A discovery as if there were only some of its servers: a command starts no others, whatever changes meanwhile. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"

@@ -1,8 +1,4 @@
-/**
- * What is said where nothing is configured at all, and a name that was typed is not to blame.
- *
- * @internal
- */
+/** What is said where nothing is configured at all, and a name that was typed is not to blame. */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Screen from "../Screen.ts"
@@ -14,18 +10,10 @@ const next = "Name a file with --config, or other hosts with --import all."
 /** @internal */
 export const note = Effect.flatMap(Screen.Screen, (screen) => screen.note(detail, next))
 
-/**
- * For commands that are told the name of something.
- *
- * @internal
- */
+/** For commands that are told the name of something. */
 export const refuse = ({ servers }: ConfigDiscovery.Discovery): Effect.Effect<void, Usage> =>
   servers.length > 0 ? Effect.void : Effect.fail(new Usage({ detail, next }))
 
-/**
- * What is told where nothing was found.
- *
- * @internal
- */
+/** What is told where nothing was found. */
 export const or = (found: string, { servers }: ConfigDiscovery.Discovery) =>
   servers.length === 0 ? note : Effect.flatMap(Screen.Screen, (screen) => screen.note(found))

@@ -1,9 +1,5 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this is where a line is typed on the terminal of the process
-/**
- * One question, and the line that is typed after it.
- *
- * @internal
- */
+/** One question, and the line that is typed after it. */
 import * as Effect from "effect/Effect"
 import { Writable } from "node:stream"
 
@@ -17,7 +13,6 @@ const nowhere = () => new Writable({ write: (_text, _encoding, done) => done() }
  * Gives nothing if the input ends.
  *
  * @param interrupt - Ctrl-C is a key like others while nothing is shown
- * @internal
  */
 export const over =
   (input: NodeJS.ReadableStream, output: NodeJS.WritableStream, interrupt: () => void) =>

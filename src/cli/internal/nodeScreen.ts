@@ -1,9 +1,5 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this is where the terminal of the process is
-/**
- * The standard streams of this process.
- *
- * @internal
- */
+/** The standard streams of this process. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fs from "node:fs"

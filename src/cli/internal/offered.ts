@@ -1,8 +1,4 @@
-/**
- * What servers offer beside tools: which of them are asked, and which of them have nothing to say.
- *
- * @internal
- */
+/** What servers offer beside tools: which of them are asked, and which of them have nothing to say. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
@@ -15,11 +11,7 @@ import * as Screen from "../Screen.ts"
 import * as IssueShape from "./issueShape.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 
-/**
- * The servers whose lists are not there.
- *
- * @internal
- */
+/** The servers whose lists are not there. */
 export const Missing = Schema.Array(Schema.Struct({
   server: Schema.String,
   tag: Schema.String,
@@ -46,11 +38,7 @@ export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
     (screen) => screen.note(...all.flatMap((one) => troubleLines("missing: ", reasonOf(one))))
   )
 
-/**
- * Notes the errors of servers, and those that are still connecting.
- *
- * @internal
- */
+/** Notes the errors of servers, and those that are still connecting. */
 export const troubles = (servers: ReadonlyArray<McpRuntime.ServerInfo>) =>
   Effect.flatMap(
     Screen.Screen,
@@ -65,8 +53,6 @@ export const troubles = (servers: ReadonlyArray<McpRuntime.ServerInfo>) =>
 /**
  * That something is not there is known only of those who were asked: fails with the reason why the one server that is
  * meant, or the only one there is, could not be.
- *
- * @internal
  */
 export const unasked = (
   missing: ReadonlyArray<ToolCatalog.Missing>,
@@ -79,11 +65,7 @@ export const unasked = (
     return one === undefined ? Effect.void : Effect.fail(reasonOf(one))
   })
 
-/**
- * The server that is named, or those that `--server` names, or all.
- *
- * @internal
- */
+/** The server that is named, or those that `--server` names, or all. */
 export const choice = (
   server: string | undefined,
   shared: Command.Shared
@@ -95,22 +77,14 @@ export const choice = (
     return { servers: names.length === 0 ? undefined : names, consent: true }
   })
 
-/**
- * The same for what a server may ask a person about.
- *
- * @internal
- */
+/** The same for what a server may ask a person about. */
 export const answering = (server: string | undefined, shared: Command.Shared) => {
   const choose = choice(server, shared)
   return (discovery: ConfigDiscovery.Discovery) =>
     Effect.map(choose(discovery), (one): Application.Choice => ({ ...one, answers: true }))
 }
 
-/**
- * While servers are asked, a person sees that something happens.
- *
- * @internal
- */
+/** While servers are asked, a person sees that something happens. */
 export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Screen.Screen> =>
   Effect.flatMap(Screen.Screen, (screen) =>
     Effect.sync(() => screen.progress("connecting…")).pipe(
@@ -121,8 +95,6 @@ export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, 
 /**
  * The same after the first attempt of every server has ended. A timeout of the command bounds the wait and the request
  * together.
- *
- * @internal
  */
 export const askingAll = <A, E, R>(
   { started, timeout }: Application.Application,
@@ -131,11 +103,7 @@ export const askingAll = <A, E, R>(
 ): Effect.Effect<A, E, R | Screen.Screen> =>
   asking((shared.timeout ?? timeout) === undefined ? Effect.zipRight(started, self) : self)
 
-/**
- * A list has room for what something is, and not for how to use it.
- *
- * @internal
- */
+/** A list has room for what something is, and not for how to use it. */
 export const about = (
   { description, title }: { readonly description: string | undefined; readonly title: string | undefined },
   columns: number

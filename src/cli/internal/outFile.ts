@@ -1,20 +1,12 @@
 // @effect-diagnostics strictEffectProvide:off -- files are needed by few commands, and provided where they are
-/**
- * What is written to a file that somebody has named, as it is.
- *
- * @internal
- */
+/** What is written to a file that somebody has named, as it is. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 
-/**
- * `picture.png`, `picture-2.png`, …
- *
- * @internal
- */
+/** `picture.png`, `picture-2.png`, … */
 export const nameOf = (file: string, at: number): string => {
   if (at === 0) return file
   const name = Math.max(file.lastIndexOf("/"), file.lastIndexOf("\\")) + 1

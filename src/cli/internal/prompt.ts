@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime prompt` does.
- *
- * @internal
- */
+/** What `mcp-runtime prompt` does. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as McpError from "../../McpError.ts"
@@ -21,11 +17,7 @@ import { signature } from "./prompts.ts"
 import { identityOf } from "./toolFound.ts"
 import { format, spelled } from "./toolRef.ts"
 
-/**
- * The document of `prompt --json`.
- *
- * @internal
- */
+/** The document of `prompt --json`. */
 export const Prompted = Schema.Struct({
   server: Schema.String,
   prompt: Schema.String,

@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime prompts` does.
- *
- * @internal
- */
+/** What `mcp-runtime prompts` does. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -15,11 +11,7 @@ import * as Offered from "./offered.ts"
 import { reasonOf } from "./toolFound.ts"
 import { format } from "./toolRef.ts"
 
-/**
- * The document of `prompts --json`.
- *
- * @internal
- */
+/** The document of `prompts --json`. */
 export const Prompts = Schema.Struct({
   prompts: Schema.Array(Schema.Struct({
     server: Schema.String,

@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime read` does.
- *
- * @internal
- */
+/** What `mcp-runtime read` does. */
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
@@ -18,11 +14,7 @@ import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import * as OutFile from "./outFile.ts"
 
-/**
- * The document of `read --json`.
- *
- * @internal
- */
+/** The document of `read --json`. */
 export const Read = Schema.Struct({
   server: Schema.String,
   uri: Schema.String,
@@ -46,11 +38,7 @@ interface Lists {
   readonly templates: ReadonlyArray<{ readonly server: string; readonly uriTemplate: string }>
 }
 
-/**
- * The servers that a URI may be read from: those that list it, or else those whose templates say most of it.
- *
- * @internal
- */
+/** The servers that a URI may be read from: those that list it, or else those whose templates say most of it. */
 export const owners = (uri: string, { resources, templates }: Lists): ReadonlyArray<string> => {
   const listed = resources.filter((one) => one.uri === uri).map(({ server }) => server)
   if (listed.length > 0) return [...new Set(listed)]

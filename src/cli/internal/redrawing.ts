@@ -1,17 +1,9 @@
-/**
- * Lines on a terminal that are drawn again and again in the same place, as the texts that do that.
- *
- * @internal
- */
+/** Lines on a terminal that are drawn again and again in the same place, as the texts that do that. */
 import { width } from "../../text/unicode.ts"
 import type * as Screen from "../Screen.ts"
 import * as Styled from "./styled.ts"
 
-/**
- * What stands on the terminal now, with the cursor below it.
- *
- * @internal
- */
+/** What stands on the terminal now, with the cursor below it. */
 export interface Block {
   readonly text: string
   readonly widths: ReadonlyArray<number>
@@ -38,11 +30,7 @@ const back = ({ widths }: Block, { columns }: Size): string => {
   return rows === 0 ? "\r" : `\r\u001b[${rows}A`
 }
 
-/**
- * No row of it is broken, and it is not higher than the terminal: what has left at the top cannot be reached again.
- *
- * @internal
- */
+/** No row of it is broken, and it is not higher than the terminal: what has left at the top cannot be reached again. */
 export const block = (lines: ReadonlyArray<Screen.Line>, { columns, rows }: Size, colour: boolean): Block => {
   const most = Math.max(1, rows - 1)
   const shown = lines.length <= most

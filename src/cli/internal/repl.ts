@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime repl` does.
- *
- * @internal
- */
+/** What `mcp-runtime repl` does. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,6 @@
 /**
  * The commands that are run within the repl: those of outside, over the connections that are open, and what only makes
  * sense there.
- *
- * @internal
  */
 import * as Effect from "effect/Effect"
 import * as Application from "../Application.ts"

@@ -1,8 +1,4 @@
-/**
- * What is known by name in the repl, for what may complete a line.
- *
- * @internal
- */
+/** What is known by name in the repl, for what may complete a line. */
 import * as Effect from "effect/Effect"
 import * as Shape from "../../json/describe.ts"
 import type * as Application from "../Application.ts"
@@ -59,11 +55,7 @@ const among = (
   }
 }
 
-/**
- * What the last word of a line may become, and that word.
- *
- * @internal
- */
+/** What the last word of a line may become, and that word. */
 export const completions = (line: string, known: Known): readonly [hits: Array<string>, word: string] => {
   const blank = Math.max(line.lastIndexOf(" "), line.lastIndexOf("\t"))
   const word = line.slice(blank + 1)

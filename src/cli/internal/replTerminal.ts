@@ -1,9 +1,5 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this is where lines are edited on the terminal of the process
-/**
- * The terminal as a place where one line after the other is typed.
- *
- * @internal
- */
+/** The terminal as a place where one line after the other is typed. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -56,11 +52,7 @@ class Shown extends Writable {
   }
 }
 
-/**
- * Over streams of which one is written to by keys, and the other is a screen.
- *
- * @internal
- */
+/** Over streams of which one is written to by keys, and the other is a screen. */
 export const over = (stdin: NodeJS.ReadableStream, stderr: NodeJS.WritableStream): Open => (complete) =>
   Effect.gen(function*() {
     const shown = new Shown(stderr)
@@ -142,11 +134,7 @@ export const over = (stdin: NodeJS.ReadableStream, stderr: NodeJS.WritableStream
     }
   })
 
-/**
- * The terminal of this process, unless another is provided.
- *
- * @internal
- */
+/** The terminal of this process, unless another is provided. */
 export class Terminal extends Context.Reference<Terminal>()("effect-mcp-runtime/cli/internal/replTerminal/Terminal", {
   defaultValue: (): { readonly open: Open } => ({ open: over(process.stdin, process.stderr) })
 }) {}

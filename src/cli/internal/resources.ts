@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime resources` does.
- *
- * @internal
- */
+/** What `mcp-runtime resources` does. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -22,11 +18,7 @@ const described = {
   mimeType: Schema.NullOr(Schema.String)
 }
 
-/**
- * The document of `resources --json`.
- *
- * @internal
- */
+/** The document of `resources --json`. */
 export const Resources = Schema.Struct({
   resources: Schema.Array(Schema.Struct({ uri: Schema.String, ...described })),
   /** Patterns of URIs that can be read too. */

@@ -1,8 +1,6 @@
 /**
  * A discovery as a login wants it: none of its servers is connected to before something is asked of it, and more rights are
  * asked for than its configurations say.
- *
- * @internal
  */
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"

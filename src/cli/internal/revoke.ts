@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime revoke` does.
- *
- * @internal
- */
+/** What `mcp-runtime revoke` does. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
@@ -14,11 +10,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 
-/**
- * The document of `revoke --json`: of what was agreed to, or what is so no longer.
- *
- * @internal
- */
+/** The document of `revoke --json`: of what was agreed to, or what is so no longer. */
 export const Agreed = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
     server: Schema.String,

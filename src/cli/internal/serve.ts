@@ -1,9 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- what is typed decides what is provided
-/**
- * What `mcp-runtime serve` does.
- *
- * @internal
- */
+/** What `mcp-runtime serve` does. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -31,11 +27,7 @@ import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 
-/**
- * The document of `serve --http PORT --json`, written once it listens.
- *
- * @internal
- */
+/** The document of `serve --http PORT --json`, written once it listens. */
 export const Serving = Schema.Struct({
   url: Schema.String,
   /** The token that was made; null if callers have one already, or need none. */

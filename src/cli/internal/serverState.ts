@@ -1,8 +1,4 @@
-/**
- * What a server is doing, in one word for people and programs.
- *
- * @internal
- */
+/** What a server is doing, in one word for people and programs. */
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -81,8 +77,6 @@ const styleOf = (state: State): Screen.Style => {
 /**
  * The state in a table or a line, with its reason or the end of a pause. The end is a clock time, because a remaining
  * time is out of date as soon as it is printed.
- *
- * @internal
  */
 export const spanOf = (
   { pausedUntil, state, why }: {

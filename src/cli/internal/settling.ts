@@ -1,8 +1,4 @@
-/**
- * The wait of a command until its servers are connected and listed, and what a person sees of it.
- *
- * @internal
- */
+/** The wait of a command until its servers are connected and listed, and what a person sees of it. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -29,8 +25,6 @@ const installing = ({ installs, launcher, server }: Installing): string =>
 /**
  * Hears of installs while a command runs and while its servers end. A note tells of those that delay the end, because the
  * command would be silent for minutes.
- *
- * @internal
  */
 export const watched = <A, E, R>(
   events: McpEvent.McpEvents["Type"],
@@ -73,11 +67,7 @@ const grace = Duration.millis(200)
 /** How often progress is shown. */
 const tick = Duration.seconds(1)
 
-/**
- * Shows for how long a wait has lasted, and details of it.
- *
- * @internal
- */
+/** Shows for how long a wait has lasted, and details of it. */
 export const showing =
   (screen: Screen.Screen["Type"], what: () => string, details: Effect.Effect<ReadonlyArray<string>>) =>
   <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

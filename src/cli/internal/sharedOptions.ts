@@ -1,10 +1,6 @@
 import type * as Command from "../Command.ts"
 
-/**
- * What every command can be told, before its name or behind it.
- *
- * @internal
- */
+/** What every command can be told, before its name or behind it. */
 export const sharedOptions: ReadonlyArray<Command.Option> = [
   { name: "json", about: "Write JSON: one document, or one a line where there is no end." },
   { name: "root", value: "DIR", about: "The workspace, in the place of the one around the current folder." },
@@ -26,11 +22,7 @@ export const sharedOptions: ReadonlyArray<Command.Option> = [
   { name: "no-color", about: "Write no colours, as NO_COLOR does." }
 ]
 
-/**
- * What is answered without running anything.
- *
- * @internal
- */
+/** What is answered without running anything. */
 export const builtInOptions: ReadonlyArray<Command.Option> = [
   { name: "help", short: "h", about: "Explain the program, or the command." },
   { name: "version", about: "Tell the version." },

@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime show` does.
- *
- * @internal
- */
+/** What `mcp-runtime show` does. */
 import * as Effect from "effect/Effect"
 import * as Shape from "../../json/describe.ts"
 import type { JsonObject } from "../../json/Json.ts"
@@ -58,11 +54,7 @@ const hints = ({ tool: { annotations } }: McpRuntime.RuntimeTool): ReadonlyArray
   ...(annotations.openWorldHint === true ? ["reaches other systems"] : [])
 ]
 
-/**
- * `name(a: number, b?: string)`
- *
- * @internal
- */
+/** `name(a: number, b?: string)` */
 export const signature = (name: string, schema: JsonObject): string => {
   const each = Shape.parameters(schema).map(({ name, required, schema: one }) =>
     `${name}${required ? "" : "?"}: ${Shape.typeText(schema, one, 1)}`

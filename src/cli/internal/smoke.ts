@@ -1,10 +1,6 @@
 // @effect-diagnostics strictEffectProvide:off -- which servers there are is known once the command has been read
 // @effect-diagnostics nodeBuiltinImport:off -- the place of the demo server is known from this module's URL only
-/**
- * What `mcp-runtime smoke` does.
- *
- * @internal
- */
+/** What `mcp-runtime smoke` does. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Context from "effect/Context"
@@ -28,11 +24,7 @@ import * as Processes from "./processes.ts"
 import * as Promises from "./smokePromises.ts"
 import { least, wrapped } from "./wrapped.ts"
 
-/**
- * The document of `smoke --json`.
- *
- * @internal
- */
+/** The document of `smoke --json`. */
 export const Smoke = Schema.Struct({
   promises: Schema.Array(Schema.Struct({
     server: Schema.String,
@@ -49,8 +41,6 @@ type Line = typeof Smoke.Type["promises"][number]
 
 /**
  * Where the demo server lies as JavaScript, the first that is there: beside the bundle, or built from these sources.
- *
- * @internal
  */
 export class DemoPlaces extends Context.Reference<DemoPlaces>()("effect-mcp-runtime/cli/internal/smoke/DemoPlaces", {
   defaultValue: (): ReadonlyArray<string> =>

@@ -1,8 +1,4 @@
-/**
- * What the runtime promises, each as something that can be tried.
- *
- * @internal
- */
+/** What the runtime promises, each as something that can be tried. */
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -13,11 +9,7 @@ import * as Option from "effect/Option"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 
-/**
- * What was seen in the place of what was promised.
- *
- * @internal
- */
+/** What was seen in the place of what was promised. */
 export class Broken extends Data.TaggedError("Broken")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -93,11 +85,7 @@ const reconnects = (runtime: Runtime, server: string): Promised => ({
   })
 })
 
-/**
- * For any server: none of its tools is called.
- *
- * @internal
- */
+/** For any server: none of its tools is called. */
 export const ofAny = (runtime: Runtime, server: string): ReadonlyArray<Promised> => [
   starts(runtime, server),
   lists(runtime, server, 0),
@@ -189,11 +177,7 @@ const survives = (runtime: Runtime, server: string): Promised => ({
   })
 })
 
-/**
- * For the server that comes with the program, whose tools are known to be harmless.
- *
- * @internal
- */
+/** For the server that comes with the program, whose tools are known to be harmless. */
 export const ofDemo = (runtime: Runtime, server: string): ReadonlyArray<Promised> => [
   starts(runtime, server),
   // a fifth is denied
@@ -208,9 +192,5 @@ export const ofDemo = (runtime: Runtime, server: string): ReadonlyArray<Promised
   survives(runtime, server)
 ]
 
-/**
- * The rule that `refuses what a rule denies` is about.
- *
- * @internal
- */
+/** The rule that `refuses what a rule denies` is about. */
 export const rules = (server: string) => [{ decision: "deny" as const, server, tool: "greet" }]

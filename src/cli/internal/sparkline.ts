@@ -1,10 +1,6 @@
 const bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-/**
- * Numbers as bars beside each other, the highest of them the largest; what failed is a cross.
- *
- * @internal
- */
+/** Numbers as bars beside each other, the highest of them the largest; what failed is a cross. */
 export const sparkline = (samples: ReadonlyArray<number | undefined>): string => {
   const highest = Math.max(0, ...samples.map((sample) => sample ?? 0))
   return samples.map((sample) => {

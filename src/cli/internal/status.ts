@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime status` does.
- *
- * @internal
- */
+/** What `mcp-runtime status` does. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,18 +18,10 @@ import * as NoServers from "./noServers.ts"
 import * as Offered from "./offered.ts"
 import * as Shape from "./statusShape.ts"
 
-/**
- * The document of `status --json`.
- *
- * @internal
- */
+/** The document of `status --json`. */
 export const Status = Schema.Struct({ servers: Schema.Array(Shape.Server) })
 
-/**
- * One line of `status --watch --json`: a server that has changed, and all of them at first.
- *
- * @internal
- */
+/** One line of `status --watch --json`: a server that has changed, and all of them at first. */
 export const Changed = Schema.Struct({
   /** Milliseconds since 1970. */
   at: Schema.Number,

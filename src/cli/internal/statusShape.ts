@@ -1,8 +1,4 @@
-/**
- * A server as it is at one moment, for people and programs.
- *
- * @internal
- */
+/** A server as it is at one moment, for people and programs. */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -127,11 +123,7 @@ export const table = (
   columns: number
 ): ReadonlyArray<Screen.Line> => Table.narrowed(header, servers.map((one) => row(one, now)), columns)
 
-/**
- * What is wrong with it, below the table.
- *
- * @internal
- */
+/** What is wrong with it, below the table. */
 export const fault = ({ error, name }: Server): ReadonlyArray<Screen.Line> => {
   if (error === null) return []
   // it begins with the name
@@ -139,11 +131,7 @@ export const fault = ({ error, name }: Server): ReadonlyArray<Screen.Line> => {
   return [[{ text: "error: ", style: "bad" }, text]]
 }
 
-/**
- * What a change is: everything but the time that passes and how long answers take.
- *
- * @internal
- */
+/** What a change is: everything but the time that passes and how long answers take. */
 export const key = (
   { breaker, called, calls, connectedSince, era, error, pausedUntil, reconnects, state, tools, why }: Server
 ): string =>

@@ -1,8 +1,4 @@
-/**
- * Lines as they are written: escaped, and in colour where that is wanted.
- *
- * @internal
- */
+/** Lines as they are written: escaped, and in colour where that is wanted. */
 import { fitted, replaceUnsafe, width } from "../../text/unicode.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import type * as Screen from "../Screen.ts"
@@ -31,11 +27,7 @@ const painted = ({ style, text }: Screen.Span, colour: boolean): string =>
 export const render = (line: Screen.Line, colour: boolean): string =>
   spansOf(line).map(({ style, text }) => painted({ text: escaped(text), style }, colour)).join("")
 
-/**
- * The beginning of a line, if it takes more columns.
- *
- * @internal
- */
+/** The beginning of a line, if it takes more columns. */
 export const cut = (line: Screen.Line, columns: number, colour: boolean): string => {
   let left = Math.max(1, columns)
   return spansOf(line).map(({ style, text }) => {
@@ -48,10 +40,6 @@ export const cut = (line: Screen.Line, columns: number, colour: boolean): string
 const units = (char: string): string =>
   Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
 
-/**
- * JSON that a terminal shows as it is: what would be invisible in it, or change it, is written as escapes of JSON.
- *
- * @internal
- */
+/** JSON that a terminal shows as it is: what would be invisible in it, or change it, is written as escapes of JSON. */
 export const json = (value: unknown, space: number): string =>
   replaceUnsafe(JSON.stringify(value, null, space), (char) => char === "\n" ? char : units(char))

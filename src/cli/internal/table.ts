@@ -1,7 +1,5 @@
 /**
  * Rows under each other. What is too wide for the terminal is cut in its last column or left out, and nothing in a pipe.
- *
- * @internal
  */
 import { fitted, padded, width } from "../../text/unicode.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
@@ -35,11 +33,7 @@ export const lines = (
   )
 }
 
-/**
- * A column, and how soon it may be left out where there is no room: the highest first, and never without one.
- *
- * @internal
- */
+/** A column, and how soon it may be left out where there is no room: the highest first, and never without one. */
 export interface Column {
   readonly title: string
   readonly rank?: number | undefined
@@ -50,11 +44,7 @@ const least = 10
 /** The last column is cut before another is left out for it, but not to less than this. */
 const enough = 30
 
-/**
- * The same with columns that may be left out, and the first of them cut once that does not help.
- *
- * @internal
- */
+/** The same with columns that may be left out, and the first of them cut once that does not help. */
 export const narrowed = (
   header: ReadonlyArray<Column>,
   rows: ReadonlyArray<ReadonlyArray<Cell>>,

@@ -5,8 +5,6 @@
  * - `key:=json`: any JSON
  * - `key=@file`, `key:=@file`: the text of a file, or the JSON in it; `@@` is an `@`
  * - `a.b=1`: within; `list=1 list=2`: a list
- *
- * @internal
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
@@ -52,11 +50,7 @@ export const read = (word: string): Either.Either<Assignment, Usage> => {
 
 const parseJson = Schema.decodeUnknownEither(Schema.parseJson())
 
-/**
- * JSON that was typed, piped or in a file.
- *
- * @internal
- */
+/** JSON that was typed, piped or in a file. */
 export const json = (text: string, where: string): Either.Either<Json, Usage> =>
   Either.mapBoth(parseJson(text), {
     onLeft: () =>
@@ -218,8 +212,6 @@ const boxOf = (value: JsonRpc.JsonObject): Box => ({
 /**
  * The arguments of all that was typed, their files already read. What was given as JSON is the base, and is sent as it
  * is: whoever writes JSON knows better than the schema.
- *
- * @internal
  */
 export const build = (
   schema: JsonRpc.JsonObject,

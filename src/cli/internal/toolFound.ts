@@ -1,8 +1,4 @@
-/**
- * The tool that a person names, on the server that has it.
- *
- * @internal
- */
+/** The tool that a person names, on the server that has it. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -24,11 +20,7 @@ export const identityOf = (
   { servers }: ConfigDiscovery.Discovery
 ): Identity | undefined => identify(ref, servers.map(({ name }) => name))
 
-/**
- * Only the server that is named has to start; a tool alone could be anywhere.
- *
- * @internal
- */
+/** Only the server that is named has to start; a tool alone could be anywhere. */
 export const choice = (
   ref: string,
   discovery: ConfigDiscovery.Discovery,
@@ -42,11 +34,7 @@ export const choice = (
     return { servers: [server], consent: true }
   })
 
-/**
- * An entry that cannot be used has its reason in the file, and nothing else is to be waited for.
- *
- * @internal
- */
+/** An entry that cannot be used has its reason in the file, and nothing else is to be waited for. */
 export const usable = (
   { name, provenance, state }: ConfigDiscovery.Found,
   { issues }: ConfigDiscovery.Discovery
@@ -62,11 +50,7 @@ export const usable = (
   )
 }
 
-/**
- * Why a server has nothing to offer.
- *
- * @internal
- */
+/** Why a server has nothing to offer. */
 export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpError.RuntimeError => {
   // a `RequestTimeout` of a request that was not sent only means that the wait has ended
   const isWait = error?._tag === "RequestTimeout" && error.outcome === "not-sent"
@@ -123,11 +107,7 @@ const looked = (
 /** An error that says more comes as late as this. */
 const grace = Duration.millis(100)
 
-/**
- * The tool, within the time that the command has for a server: its list may be asked for more than once.
- *
- * @internal
- */
+/** The tool, within the time that the command has for a server: its list may be asked for more than once. */
 export const tool = (
   ref: string,
   application: Application.Application,

@@ -1,8 +1,4 @@
-/**
- * How people name a tool: `server/tool`, `server.tool`, the name that a model sees, or the tool alone.
- *
- * @internal
- */
+/** How people name a tool: `server/tool`, `server.tool`, the name that a model sees, or the tool alone. */
 import * as ShellWords from "../../text/shellWords.ts"
 import * as ToolName from "../../tools/ToolName.ts"
 
@@ -16,11 +12,7 @@ const separators = ["/", "__", ".", ":"]
 
 const folded = (text: string): string => text.replace(/[^A-Za-z0-9-]+/g, "_").toLowerCase()
 
-/**
- * The server that is named, of those there are: the longest, where one name begins with another.
- *
- * @internal
- */
+/** The server that is named, of those there are: the longest, where one name begins with another. */
 export const identify = (ref: string, servers: Iterable<string>): Identity | undefined => {
   const parsed = ToolName.parse(ref)
   let best: Identity | undefined
@@ -37,9 +29,5 @@ export const identify = (ref: string, servers: Iterable<string>): Identity | und
 /** @internal */
 export const spelled = ({ server, tool }: Identity): string => `${server}/${tool}`
 
-/**
- * As one types it: in quotes where a shell, or the repl, would take it apart.
- *
- * @internal
- */
+/** As one types it: in quotes where a shell, or the repl, would take it apart. */
 export const format = (identity: Identity): string => ShellWords.quote(spelled(identity))

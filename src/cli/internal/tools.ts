@@ -1,8 +1,4 @@
-/**
- * What `mcp-runtime tools` does.
- *
- * @internal
- */
+/** What `mcp-runtime tools` does. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -19,11 +15,7 @@ import * as Table from "./table.ts"
 import { reasonOf, usable } from "./toolFound.ts"
 import { format } from "./toolRef.ts"
 
-/**
- * A tool in the documents of `tools --json` and `show --json`.
- *
- * @internal
- */
+/** A tool in the documents of `tools --json` and `show --json`. */
 export const ToolShape = Schema.Struct({
   server: Schema.String,
   tool: Schema.String,
@@ -43,11 +35,7 @@ export const ToolShape = Schema.Struct({
   requiresApproval: Schema.Boolean
 })
 
-/**
- * The document of `tools --json`.
- *
- * @internal
- */
+/** The document of `tools --json`. */
 export const Tools = Schema.Struct({
   tools: Schema.Array(ToolShape),
   /** The servers whose tools are not there. */

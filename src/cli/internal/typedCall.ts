@@ -1,8 +1,4 @@
-/**
- * The words that somebody would type for a call.
- *
- * @internal
- */
+/** The words that somebody would type for a call. */
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as ShellWords from "../../text/shellWords.ts"
@@ -40,11 +36,7 @@ const options = ({ configs, imports, root, timeout }: Command.Shared): ReadonlyA
   ...(timeout === undefined ? [] : ["--timeout", durationText(timeout)])
 ]
 
-/**
- * A secret is no part of it: its value stands in a file.
- *
- * @internal
- */
+/** A secret is no part of it: its value stands in a file. */
 export const line = (
   identity: Identity,
   schema: JsonRpc.JsonObject,

@@ -1,8 +1,4 @@
-/**
- * What waits for somebody to agree to it, for people and programs.
- *
- * @internal
- */
+/** What waits for somebody to agree to it, for people and programs. */
 import * as Schema from "effect/Schema"
 import * as Trust from "../../config/Trust.ts"
 import { isCredential } from "../../text/credentialName.ts"
@@ -52,11 +48,7 @@ export const lines = (one: Trust.Pending): ReadonlyArray<Screen.Line> => [
   [{ text: "  fingerprint:  ", style: "weak" }, one.fingerprint]
 ]
 
-/**
- * What it may read of the environment if it is agreed to now.
- *
- * @internal
- */
+/** What it may read of the environment if it is agreed to now. */
 export const grants = (
   { variables }: Pick<Trust.Candidate, "variables">,
   wanted: ReadonlyArray<string>

@@ -1,10 +1,6 @@
 // @effect-diagnostics strictEffectProvide:off -- the terminal of the wizard is needed by nothing else
 // @effect-diagnostics nodeBuiltinImport:off -- it asks on the standard error, so that results alone are on the other
-/**
- * Asks for a tool and its arguments step by step, and says what one would have typed.
- *
- * @internal
- */
+/** Asks for a tool and its arguments step by step, and says what one would have typed. */
 import * as Prompt from "@effect/cli/Prompt"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -40,11 +36,7 @@ const onStderr = Layer.map(NodeTerminal.layer, (context) => {
   })
 })
 
-/**
- * Where it asks: the terminal of this process, unless another is provided.
- *
- * @internal
- */
+/** Where it asks: the terminal of this process, unless another is provided. */
 export class Keys extends Context.Reference<Keys>()("effect-mcp-runtime/cli/internal/wizard/Keys", {
   defaultValue: (): { readonly terminal: Layer.Layer<Terminal.Terminal> } => ({ terminal: onStderr })
 }) {}
@@ -169,11 +161,7 @@ const toolOf = (
 /** What was asked last stays, with the cursor below it. */
 const screenIsClean = Effect.flatMap(Terminal.Terminal, ({ display }) => Effect.ignore(display(`${Redrawing.show}\n`)))
 
-/**
- * Ctrl-C and Ctrl-D end it, and the program with it.
- *
- * @internal
- */
+/** Ctrl-C and Ctrl-D end it, and the program with it. */
 export const run = (
   ref: string | undefined,
   application: Application.Application,

@@ -1,8 +1,4 @@
-/**
- * The two tools of an agent, and the conversations that they go on with.
- *
- * @internal
- */
+/** The two tools of an agent, and the conversations that they go on with. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

@@ -1,7 +1,5 @@
 /**
  * Conversations with an agent: so many at once, each with one turn at a time, forgotten when nobody has gone on with it.
- *
- * @internal
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

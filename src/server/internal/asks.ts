@@ -1,8 +1,4 @@
-/**
- * What a caller is asked in the session era, and its answers.
- *
- * @internal
- */
+/** What a caller is asked in the session era, and its answers. */
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,4 @@
-/**
- * One caller of the session era: its handshake, its requests side by side, what it is asked, and what it follows.
- *
- * @internal
- */
+/** One caller of the session era: its handshake, its requests side by side, what it is asked, and what it follows. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

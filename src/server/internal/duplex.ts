@@ -1,8 +1,6 @@
 /**
  * A caller at the other end of two pipes: one fiber reads, one looks at what was read, one writes. Between them are bounded
  * queues, so that whoever is slow slows down whoever feeds it, and nobody else.
- *
- * @internal
  */
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
@@ -103,8 +101,6 @@ const writing = (
 /**
  * Serves until there is no more to read, all that was asked is answered or given up, and all answers are written; or until
  * nobody reads them any more.
- *
- * @internal
  */
 export const serve = (options: Options): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {

@@ -1,8 +1,4 @@
-/**
- * What a caller has sent, before anybody acts on it.
- *
- * @internal
- */
+/** What a caller has sent, before anybody acts on it. */
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 
@@ -51,11 +47,7 @@ export const read = (value: unknown): Envelope => {
     : { _tag: "Notification", method, params: given }
 }
 
-/**
- * One message of a text that may be any text.
- *
- * @internal
- */
+/** One message of a text that may be any text. */
 export const parse = (text: string): Envelope | ReadonlyArray<unknown> => {
   let value: unknown
   try {
@@ -69,11 +61,7 @@ export const parse = (text: string): Envelope | ReadonlyArray<unknown> => {
 /** The one version that has batches. */
 const withBatches = "2025-03-26"
 
-/**
- * The messages of a batch, where there are such things, or why they are none.
- *
- * @internal
- */
+/** The messages of a batch, where there are such things, or why they are none. */
 export const batch = (
   messages: ReadonlyArray<unknown>,
   protocolVersion: string | undefined,

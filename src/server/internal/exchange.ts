@@ -1,8 +1,4 @@
-/**
- * One request on its way: what its handler can say and ask meanwhile, and the answer that comes of it.
- *
- * @internal
- */
+/** One request on its way: what its handler can say and ask meanwhile, and the answer that comes of it. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as RuntimeLog from "../../runtimeLog.ts"
@@ -75,28 +71,18 @@ export const invalidParams = (message: string, data?: JsonRpc.Json): McpServer.R
 
 const bug = new McpServer.Refusal({ code: McpServer.codes.internal, message: "Internal error" })
 
-/**
- * What has become of a request: its result, why there is none, or nothing if it was interrupted.
- *
- * @internal
- */
+/** What has become of a request: its result, why there is none, or nothing if it was interrupted. */
 export type End = Either.Either<JsonRpc.JsonObject, McpServer.Refusal> | undefined
 
 /**
  * A bug is told to the log and not to the caller. So is a handler that interrupts itself: the request was not cancelled.
- *
- * @internal
  */
 export const ended = (
   method: string,
   handling: Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
 ): Effect.Effect<End> => orBug(method, Effect.either(handling))
 
-/**
- * The same for what decides by itself how a request ends.
- *
- * @internal
- */
+/** The same for what decides by itself how a request ends. */
 export const orBug = (method: string, handling: Effect.Effect<End>): Effect.Effect<End> =>
   Effect.catchAllCause(
     handling,

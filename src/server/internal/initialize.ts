@@ -1,8 +1,4 @@
-/**
- * The handshake of the session era, from our side.
- *
- * @internal
- */
+/** The handshake of the session era, from our side. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Protocol from "../../client/Protocol.ts"
@@ -49,11 +45,7 @@ export const result = (
     ...(offer.instructions === undefined ? {} : { instructions: offer.instructions })
   }))
 
-/**
- * The capabilities of the offer, with the extensions for this caller.
- *
- * @internal
- */
+/** The capabilities of the offer, with the extensions for this caller. */
 export const capabilities = (
   { capabilities }: McpServer.Offer,
   caller: McpServer.Caller,

@@ -1,8 +1,4 @@
-/**
- * Those who listen in the stateless era: each has said what for, and hears of nothing else.
- *
- * @internal
- */
+/** Those who listen in the stateless era: each has said what for, and hears of nothing else. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"

@@ -1,8 +1,4 @@
-/**
- * How much a caller wants to be told.
- *
- * @internal
- */
+/** How much a caller wants to be told. */
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as McpServer from "../McpServer.ts"
 

@@ -1,8 +1,4 @@
-/**
- * Where messages to a caller go, whatever carries them.
- *
- * @internal
- */
+/** Where messages to a caller go, whatever carries them. */
 import type * as Effect from "effect/Effect"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
@@ -26,8 +22,6 @@ const stringify = (message: JsonRpc.Message): string | undefined => {
 
 /**
  * A message as it is written. An answer that cannot be written is answered with why; anything else is left out then.
- *
- * @internal
  */
 export const encode = (message: JsonRpc.Message, limit: number): string | undefined => {
   const text = stringify(message)

@@ -1,8 +1,4 @@
-/**
- * The metrics of this process in the text format that Prometheus reads.
- *
- * @internal
- */
+/** The metrics of this process in the text format that Prometheus reads. */
 import type * as MetricLabel from "effect/MetricLabel"
 import type * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"

@@ -1,8 +1,6 @@
 /**
  * The stateless era's way to ask, for handlers that wait for an answer: the request ends with a question, the handler goes
  * on waiting, and the request that brings the answer finds it by a state that nobody else can know.
- *
- * @internal
  */
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"

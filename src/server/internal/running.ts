@@ -1,8 +1,4 @@
-/**
- * The requests of one caller that are under way: bounded, each to be cancelled by its id, all to be waited for.
- *
- * @internal
- */
+/** The requests of one caller that are under way: bounded, each to be cancelled by its id, all to be waited for. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -24,11 +20,7 @@ export interface Running {
   readonly drain: (limit: Duration.DurationInput) => Effect.Effect<void>
 }
 
-/**
- * Why a request is not begun.
- *
- * @internal
- */
+/** Why a request is not begun. */
 export const refusals = {
   duplicate: new McpServer.Refusal({
     code: McpServer.codes.invalidRequest,

@@ -1,8 +1,6 @@
 /**
  * Waiting for something to be true, and telling those who wait to look again. Nothing is lost: a condition is looked at
  * when the wait begins and at each `raise`, never in between.
- *
- * @internal
  */
 import * as Effect from "effect/Effect"
 

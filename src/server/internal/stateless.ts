@@ -1,8 +1,4 @@
-/**
- * The stateless era: every request says who sends it and what can be asked, and depends on none before it.
- *
- * @internal
- */
+/** The stateless era: every request says who sends it and what can be asked, and depends on none before it. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Scope from "effect/Scope"
@@ -41,19 +37,11 @@ export interface Stateless {
   readonly end: () => void
 }
 
-/**
- * Whether a request is of this era; one that is not is of the other.
- *
- * @internal
- */
+/** Whether a request is of this era; one that is not is of the other. */
 export const isOfEra = (params: JsonRpc.JsonObject): boolean =>
   Exchange.metaOf(params)[Protocol.metaKey.protocolVersion] !== undefined
 
-/**
- * The same of a request that may leave out what it must say.
- *
- * @internal
- */
+/** The same of a request that may leave out what it must say. */
 export const isForEra = (
   { method, params }: { readonly method: string; readonly params: JsonRpc.JsonObject }
 ): boolean => isOfEra(params) || method === "server/discover" || method === "subscriptions/listen"

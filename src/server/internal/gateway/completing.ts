@@ -1,8 +1,4 @@
-/**
- * Completes an argument of a prompt or of a template, at the server whose it is.
- *
- * @internal
- */
+/** Completes an argument of a prompt or of a template, at the server whose it is. */
 import * as Effect from "effect/Effect"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServer from "../../McpServer.ts"

@@ -1,8 +1,4 @@
-/**
- * Asks the person behind a caller whether a tool may be called, where no rule says so.
- *
- * @internal
- */
+/** Asks the person behind a caller whether a tool may be called, where no rule says so. */
 import * as Effect from "effect/Effect"
 import * as Approval from "../../../safety/Approval.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
@@ -43,11 +39,7 @@ const answerOf = (given: JsonRpc.JsonObject): Approval.Answer => {
   }
 }
 
-/**
- * Asks with the whole call, or does not ask.
- *
- * @internal
- */
+/** Asks with the whole call, or does not ask. */
 export const ask = (
   request: Approval.Request,
   question: McpServer.Exchange["ask"]

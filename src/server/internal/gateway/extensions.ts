@@ -1,8 +1,4 @@
-/**
- * Passes extensions of the protocol (`capabilities.extensions`) from callers to servers and back.
- *
- * @internal
- */
+/** Passes extensions of the protocol (`capabilities.extensions`) from callers to servers and back. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -32,11 +28,7 @@ const settingsOf = (capabilities: JsonRpc.JsonObject): Settings =>
       .slice(0, most)
   )
 
-/**
- * The extensions among these capabilities that pass the gateway.
- *
- * @internal
- */
+/** The extensions among these capabilities that pass the gateway. */
 export const of = (capabilities: JsonRpc.JsonObject): JsonRpc.JsonObject => Object.fromEntries(settingsOf(capabilities))
 
 /** @internal */
@@ -45,18 +37,10 @@ export const isDeclared = (capabilities: JsonRpc.JsonObject): boolean => setting
 /** @internal */
 export const hasApps = (capabilities: JsonRpc.JsonObject): boolean => settingsOf(capabilities).has(ui)
 
-/**
- * True for the address of an app's page.
- *
- * @internal
- */
+/** True for the address of an app's page. */
 export const isPage = (uri: string): boolean => uri.startsWith("ui://")
 
-/**
- * The capabilities of a caller as a server may see them.
- *
- * @internal
- */
+/** The capabilities of a caller as a server may see them. */
 export const passed = (capabilities: JsonRpc.JsonObject): JsonRpc.JsonObject => {
   const { extensions, ...rest } = capabilities
   return extensions === undefined ? capabilities : { ...rest, extensions: of(capabilities) }
@@ -84,8 +68,6 @@ const union = (all: Iterable<Settings>): JsonRpc.JsonObject => {
 /**
  * The extensions that the servers of a seat declare together. Servers that are still connecting are waited for; a
  * disconnected server counts with its last declaration.
- *
- * @internal
  */
 export const make = (wait: Duration.DurationInput): (seat: Seat.Seat) => Effect.Effect<JsonRpc.JsonObject> => {
   const known = new Map<string, Settings>()

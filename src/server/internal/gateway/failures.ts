@@ -1,8 +1,4 @@
-/**
- * What a caller is told when something went wrong on the way to a server.
- *
- * @internal
- */
+/** What a caller is told when something went wrong on the way to a server. */
 import * as Effect from "effect/Effect"
 import type * as McpError from "../../../McpError.ts"
 import * as HiddenText from "../../../safety/HiddenText.ts"

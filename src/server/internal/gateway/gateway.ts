@@ -1,8 +1,4 @@
-/**
- * The gateway, put together: for each caller a place, and over it what it asks for.
- *
- * @internal
- */
+/** The gateway, put together: for each caller a place, and over it what it asks for. */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import type * as McpError from "../../../McpError.ts"

@@ -1,8 +1,6 @@
 /**
  * The servers whose results have linked to a URI. An ordinary link leads to the server that gave it last; the page of an
  * app belongs to no server in particular once several have linked to it.
- *
- * @internal
  */
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import { objectOf } from "../exchange.ts"

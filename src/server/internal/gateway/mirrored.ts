@@ -1,8 +1,4 @@
-/**
- * Arguments that a caller repeats in headers (`x-mcp-header`): whoever stands in between goes by them.
- *
- * @internal
- */
+/** Arguments that a caller repeats in headers (`x-mcp-header`): whoever stands in between goes by them. */
 import * as Either from "effect/Either"
 import * as ParamHeaders from "../../../tools/paramHeaders.ts"
 import type * as Tool from "../../../tools/Tool.ts"
@@ -16,11 +12,7 @@ const mismatch = (header: string, what: string): McpServer.Refusal =>
     message: `Header mismatch: Mcp-Param-${header} ${what}`
   })
 
-/**
- * What is wrong with the headers of a call, if anything is.
- *
- * @internal
- */
+/** What is wrong with the headers of a call, if anything is. */
 export const check = (
   { caller, header }: McpServer.Exchange,
   { inputSchema }: Tool.Tool,

@@ -1,8 +1,4 @@
-/**
- * Under which names callers know what servers have, and whose that is.
- *
- * @internal
- */
+/** Under which names callers know what servers have, and whose that is. */
 import type * as McpServe from "../../McpServe.ts"
 
 /** @internal */
@@ -23,8 +19,6 @@ export interface Names<A> {
 /**
  * Plain names are only for what nobody else has; what two servers have is qualified on both sides, so that no name comes
  * to mean something else than before without anybody noticing.
- *
- * @internal
  */
 export const make = <A>(
   items: ReadonlyArray<A>,

@@ -1,8 +1,4 @@
-/**
- * What happens at servers, told to the caller whose servers they are: lists that change, and what servers log.
- *
- * @internal
- */
+/** What happens at servers, told to the caller whose servers they are: lists that change, and what servers log. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -50,11 +46,7 @@ export interface Options {
   readonly level: () => McpServer.LogLevel | undefined
 }
 
-/**
- * Tells until the scope closes.
- *
- * @internal
- */
+/** Tells until the scope closes. */
 export const follow = (
   seat: Seat.Seat,
   visit: McpServer.Visit,

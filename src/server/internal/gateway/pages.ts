@@ -1,8 +1,4 @@
-/**
- * How a gateway is, for those who watch it.
- *
- * @internal
- */
+/** How a gateway is, for those who watch it. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,11 +11,7 @@ import * as Prometheus from "../prometheus.ts"
 const servers = (gateway: McpServe.Gateway) =>
   Effect.flatMap(gateway.shared, (context) => Context.get(context, McpRuntime.McpRuntime).servers.list)
 
-/**
- * That it is there, and nothing of what it is there for: anybody may ask.
- *
- * @internal
- */
+/** That it is there, and nothing of what it is there for: anybody may ask. */
 export const health = (gateway: McpServe.Gateway): HttpEndpoint.Page["render"] =>
   Effect.match(servers(gateway), {
     onFailure: () => HttpServerResponse.unsafeJson({ status: "failed" }, { status: 503 }),
@@ -30,11 +22,7 @@ export const health = (gateway: McpServe.Gateway): HttpEndpoint.Page["render"] =
     }
   })
 
-/**
- * Which servers there are and how they are, for those who may call them.
- *
- * @internal
- */
+/** Which servers there are and how they are, for those who may call them. */
 export const status = (gateway: McpServe.Gateway): HttpEndpoint.Page["render"] =>
   Effect.match(servers(gateway), {
     onFailure: () => HttpServerResponse.unsafeJson({ servers: [] }, { status: 503 }),

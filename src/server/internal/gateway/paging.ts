@@ -1,18 +1,10 @@
-/**
- * The tool with which a caller reads the rest of what was too long.
- *
- * @internal
- */
+/** The tool with which a caller reads the rest of what was too long. */
 import * as Effect from "effect/Effect"
 import type * as OutputGuard from "../../../safety/OutputGuard.ts"
 import type * as JsonRpc from "../../../transport/JsonRpc.ts"
 import type * as McpServe from "../../McpServe.ts"
 
-/**
- * What the notes in shortened texts call it.
- *
- * @internal
- */
+/** What the notes in shortened texts call it. */
 export const name = "mcp_read_output"
 
 /** @internal */

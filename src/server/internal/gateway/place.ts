@@ -1,8 +1,4 @@
-/**
- * Where a caller sits: what all share, and what it has of its own.
- *
- * @internal
- */
+/** Where a caller sits: what all share, and what it has of its own. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as McpServer from "../../McpServer.ts"
@@ -34,11 +30,7 @@ export interface Chosen {
 
 const over = (seat: Seat.Seat, isHandedOver: boolean): Chosen => ({ seat, isHandedOver })
 
-/**
- * A session has its own connections from its first request on, because any server may remember who has called.
- *
- * @internal
- */
+/** A session has its own connections from its first request on, because any server may remember who has called. */
 export const ofSession = (
   seats: Seats.Seats,
   own: Seats.Own,
@@ -68,8 +60,6 @@ const isTheirs = (seat: Seat.Seat, server: string, needsPerson: (seat: Seat.Seat
 /**
  * The one program that is there has connections of its own, with a session or without; other ones only if it can be asked
  * something else than at first.
- *
- * @internal
  */
 export const ofOnly = (base: Found, seatOf: (caller: McpServer.Caller) => Found): Place => ({
   base,
@@ -87,8 +77,6 @@ export const ofOnly = (base: Found, seatOf: (caller: McpServer.Caller) => Found)
 /**
  * A request without a session shares connections with all others, unless its server is of the session era, where questions
  * are put to a connection and not to a request; or somebody has to agree.
- *
- * @internal
  */
 export const ofRequests = (
   everybodys: Found,

@@ -1,8 +1,4 @@
-/**
- * The prompts of all servers for one caller.
- *
- * @internal
- */
+/** The prompts of all servers for one caller. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../../../client/McpClient.ts"

@@ -1,8 +1,6 @@
 /**
  * The resources of all servers for one caller. A URI is the server's own, and whose it is, is what was listed, what a
  * template fits, or who has named it; what two servers list is written with its server, so that it is one again.
- *
- * @internal
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

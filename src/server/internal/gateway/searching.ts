@@ -1,8 +1,4 @@
-/**
- * For callers to whom all tools would be too much: a search, a description and a call in their place.
- *
- * @internal
- */
+/** For callers to whom all tools would be too much: a search, a description and a call in their place. */
 import * as Effect from "effect/Effect"
 import * as Tool from "../../../tools/Tool.ts"
 import type * as ToolIndex from "../../../tools/ToolIndex.ts"

@@ -1,8 +1,4 @@
-/**
- * A runtime for a caller: what its servers ask goes to whoever has called them.
- *
- * @internal
- */
+/** A runtime for a caller: what its servers ask goes to whoever has called them. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -50,19 +46,11 @@ const asks = (capabilities: JsonRpc.JsonObject, what: string): boolean => JsonRp
 const isAskable = (capabilities: JsonRpc.JsonObject): boolean =>
   asks(capabilities, "elicitation") || asks(capabilities, "sampling") || asks(capabilities, "roots")
 
-/**
- * True if a caller declares capabilities that the shared connections do not have, so it gets separate connections.
- *
- * @internal
- */
+/** True if a caller declares capabilities that the shared connections do not have, so it gets separate connections. */
 export const declares = (capabilities: JsonRpc.JsonObject): boolean =>
   isAskable(capabilities) || Extensions.isDeclared(capabilities)
 
-/**
- * How much a request of the stateless era wants to be told.
- *
- * @internal
- */
+/** How much a request of the stateless era wants to be told. */
 export const levelOf = (params: JsonRpc.JsonObject): McpServer.LogLevel | undefined =>
   LogLevels.read(metaOf(params)[Protocol.metaKey.logLevel])
 
@@ -143,11 +131,7 @@ export interface Options {
   readonly isShared: boolean
 }
 
-/**
- * A runtime that asks this caller, or nobody.
- *
- * @internal
- */
+/** A runtime that asks this caller, or nobody. */
 export const open = (options: Options): Effect.Effect<Seat, McpServer.Refusal, Runtimes.Runtimes | Scope.Scope> =>
   Effect.gen(function*() {
     const { capabilities, lazy, otherwise } = options

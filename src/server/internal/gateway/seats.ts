@@ -1,8 +1,6 @@
 /**
  * Which runtime serves whom: one for what all share, one for each session, and for callers without sessions one at a time
  * for each request that may be asked something.
- *
- * @internal
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

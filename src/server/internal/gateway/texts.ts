@@ -1,8 +1,4 @@
-/**
- * The texts of results, as callers may have them.
- *
- * @internal
- */
+/** The texts of results, as callers may have them. */
 import * as Effect from "effect/Effect"
 import type * as OutputGuard from "../../../safety/OutputGuard.ts"
 import * as JsonRpc from "../../../transport/JsonRpc.ts"
@@ -25,7 +21,9 @@ export interface Texts {
   ) => Effect.Effect<JsonRpc.Json | undefined>
   /** One part of it. */
   readonly part: (part: JsonRpc.Json, source: Source, caller: Caller) => Effect.Effect<JsonRpc.Json>
-  /** The contents of the resource that `source.tool` names: the URI that was asked for, not one that the server claims. */
+  /**
+   * The contents of the resource that `source.tool` names: the URI that was asked for, not one that the server claims.
+   */
   readonly contents: (contents: JsonRpc.Json | undefined, source: Source) => Effect.Effect<JsonRpc.Json | undefined>
 }
 

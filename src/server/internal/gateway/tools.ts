@@ -1,8 +1,4 @@
-/**
- * The tools of all servers for one caller: what there is, whose a name is, and the call.
- *
- * @internal
- */
+/** The tools of all servers for one caller: what there is, whose a name is, and the call. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -57,11 +53,7 @@ const inOrder = Order.combine(
   Order.mapInput(Order.string, ({ tool }: ToolIndex.Entry) => tool.name)
 )
 
-/**
- * True if a caller may know of a tool. A tool that only apps may call is for callers that show apps.
- *
- * @internal
- */
+/** True if a caller may know of a tool. A tool that only apps may call is for callers that show apps. */
 export const isOffered = ({ capabilities }: McpServer.Caller, { tool }: ToolIndex.Entry): boolean =>
   !Tool.isAppOnly(tool) || Extensions.hasApps(capabilities)
 
@@ -82,11 +74,7 @@ const definitionOf = (tool: Tool.Tool, output: McpServe.Options["output"]): Json
 
 const reserved = "io.modelcontextprotocol/"
 
-/**
- * What a caller says of its request beside the protocol, which is ours to speak.
- *
- * @internal
- */
+/** What a caller says of its request beside the protocol, which is ours to speak. */
 export const metaFor = (params: JsonRpc.JsonObject): JsonRpc.JsonObject | undefined => {
   const entries = Object.entries(Exchange.metaOf(params)).filter(([key]) =>
     key !== "progressToken" && !key.startsWith(reserved)
@@ -94,11 +82,7 @@ export const metaFor = (params: JsonRpc.JsonObject): JsonRpc.JsonObject | undefi
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
-/**
- * A result without what its server says to us alone.
- *
- * @internal
- */
+/** A result without what its server says to us alone. */
 export const resultFor = ({ _meta, resultType, ...rest }: JsonRpc.JsonObject): JsonRpc.JsonObject => {
   const meta = Object.entries(Exchange.objectOf(_meta)).filter(([key]) => !key.startsWith(reserved))
   return {
@@ -108,22 +92,14 @@ export const resultFor = ({ _meta, resultType, ...rest }: JsonRpc.JsonObject): J
   }
 }
 
-/**
- * What a caller of the stateless era hands on with a request that it answers questions with.
- *
- * @internal
- */
+/** What a caller of the stateless era hands on with a request that it answers questions with. */
 export const handedOver = ({ caller, params }: McpServer.Exchange) => ({
   capabilities: Extensions.passed(caller.capabilities),
   inputResponses: params["inputResponses"],
   requestState: params["requestState"]
 })
 
-/**
- * What is asked of a server for a caller, with the caller's answers where those are its own affair.
- *
- * @internal
- */
+/** What is asked of a server for a caller, with the caller's answers where those are its own affair. */
 export const paramsFor = (
   { params }: McpServer.Exchange,
   asked: JsonRpc.JsonObject,
@@ -306,11 +282,7 @@ export const make = ({ failures, options, place, seen, texts }: Options): Tools 
   }
 }
 
-/**
- * The name and the arguments of a call.
- *
- * @internal
- */
+/** The name and the arguments of a call. */
 export const callOf = (
   params: JsonRpc.JsonObject
 ): Effect.Effect<{ readonly name: string; readonly args: JsonRpc.JsonObject }, McpServer.Refusal> => {

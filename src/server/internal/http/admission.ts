@@ -1,8 +1,4 @@
-/**
- * Who may call, by which name and from which page: looked at before anything else of a request is.
- *
- * @internal
- */
+/** Who may call, by which name and from which page: looked at before anything else of a request is. */
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { sha256 } from "../../../json/canonical.ts"

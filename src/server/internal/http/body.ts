@@ -1,8 +1,4 @@
-/**
- * The body of a request, of bounded size.
- *
- * @internal
- */
+/** The body of a request, of bounded size. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -1,8 +1,6 @@
 /**
  * One stream of events to a caller over HTTP: what is sent waits here until it is read, and for a while after that, because
  * the connection may have broken before it arrived.
- *
- * @internal
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,11 +20,7 @@ export interface Options {
   readonly keepAlive: Duration.Duration
 }
 
-/**
- * A message as it is written, and the code of the error that it is, if it is one.
- *
- * @internal
- */
+/** A message as it is written, and the code of the error that it is, if it is one. */
 export interface Written {
   readonly json: string
   readonly code: number | undefined
@@ -201,11 +195,7 @@ export class Channel implements Outlet.Outlet {
   }
 }
 
-/**
- * The stream and the number that an event's id names.
- *
- * @internal
- */
+/** The stream and the number that an event's id names. */
 export const parseId = (id: string): { readonly name: string; readonly number: number } | undefined => {
   const match = /^([0-9a-z]{1,64})\/(\d{1,9})$/.exec(id)
   return match === null ? undefined : { name: match[1]!, number: Number(match[2]) }

@@ -1,8 +1,4 @@
-/**
- * One address for callers of both eras: what comes is admitted, read, told apart and handed on.
- *
- * @internal
- */
+/** One address for callers of both eras: what comes is admitted, read, told apart and handed on. */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,4 @@
-/**
- * What is answered over HTTP, whatever was asked.
- *
- * @internal
- */
+/** What is answered over HTTP, whatever was asked. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -31,11 +27,7 @@ export const json = (text: string, status: number, headers: Headers = {}): Respo
 export const failure = (id: JsonRpc.Id | null, refusal: McpServer.Refusal, status: number): Response =>
   json(JSON.stringify(Envelope.failure(id, refusal)), status)
 
-/**
- * An error of the protocol that answers no request, or one that was not looked at.
- *
- * @internal
- */
+/** An error of the protocol that answers no request, or one that was not looked at. */
 export const refused = (
   status: number,
   message: string,
@@ -72,8 +64,6 @@ const patience = Duration.seconds(1)
 /**
  * The answer as one JSON text, if that is all there is to say and it is there soon; otherwise as a stream. `left` runs when
  * whoever reads is gone before the end.
- *
- * @internal
  */
 export const reply = (
   channel: Channel.Channel,

@@ -1,8 +1,4 @@
-/**
- * One session over HTTP: a conversation whose answers leave on many streams.
- *
- * @internal
- */
+/** One session over HTTP: a conversation whose answers leave on many streams. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"

@@ -1,8 +1,6 @@
 /**
  * The sessions of an endpoint: made by a handshake, found by a name that nobody can guess, ended by their caller, by
  * silence, or with everything.
- *
- * @internal
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,8 +1,6 @@
 /**
  * The headers that repeat what a request of the stateless era says: whoever stands in between goes by them, so they must
  * say the same.
- *
- * @internal
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -16,11 +14,7 @@ const mismatch = (message: string): McpServer.Refusal =>
 
 const strict = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/
 
-/**
- * The text that a header's value stands for; nothing, if it is no text.
- *
- * @internal
- */
+/** The text that a header's value stands for; nothing, if it is no text. */
 export const decode = (value: string): string | undefined => {
   if (!value.startsWith("=?base64?") || !value.endsWith("?=")) return value
   const base64 = strict.exec(value)?.[1]
