@@ -39,24 +39,21 @@ const foldedOnce = (char: string): string => {
   return now
 }
 
-/** The references of HTML that stand for blanks, for nothing, and for signs of tags and names. */
-const references = new Map([
-  ["lt", "<"],
-  ["sol", "/"],
-  ["bsol", "\\"],
-  ["lowbar", "_"],
-  ["underbar", "_"],
-  ["hyphen", "-"],
-  ["dash", "-"],
-  ["nbsp", " "],
-  ["tab", " "],
-  ["newline", "\n"],
-  ["shy", ""],
-  ["zwj", ""],
-  ["zwnj", ""],
-  ["zerowidthspace", ""],
-  ["nobreak", ""]
-])
+/** The references of HTML that stand for signs of tags and names, for blanks, and for nothing. */
+const meanings = {
+  "<": "lt",
+  "/": "sol",
+  "\\": "bsol",
+  "_": "lowbar underbar",
+  "-": "hyphen dash",
+  " ": "nbsp tab",
+  "\n": "newline",
+  "": "shy zwj zwnj zerowidthspace nobreak"
+}
+
+const references = new Map(
+  Object.entries(meanings).flatMap(([char, names]) => names.split(" ").map((name) => [name, char] as const))
+)
 
 // The semicolon may be missing, and then the name ends where it is complete.
 const reference = new RegExp(`&(?:amp;)*(?:#x([0-9a-f]+)|#([0-9]+)|(${[...references.keys()].join("|")}));?`, "iy")

@@ -1,5 +1,6 @@
 /** Names that a person can take for another one. A merely unusual name is none of them: `ünïcode` shows its dots. */
-import { isAscii, lookAlikes, shaped } from "./unicode.ts"
+import { lookAlikes } from "./asciiLookAlikes.ts"
+import { isAscii, shaped } from "./unicode.ts"
 
 /** Scripts that UAX #31 recommends for identifiers; each stands alone, and East Asia writes with several. */
 const scripts = [

@@ -2,46 +2,32 @@
  * The one table of characters that mislead a reader: which do not show, which look like others, and how wide they are.
  * Built on `\p{…}` where Unicode has a property, and on lists where it has none.
  */
-
-/** Kinds of characters that a reader does not see. */
-export type Kind =
-  | "tags"
-  | "bidi"
-  | "mark"
-  | "zero-width"
-  | "operator"
-  | "filler"
-  | "blank"
-  | "soft-hyphen"
-  | "joiner"
-  | "variation"
-  | "annotation"
-  | "control"
-  | "private-use"
-  | "noncharacter"
-  | "surrogate"
+import { lookAlikes } from "./asciiLookAlikes.ts"
 
 // The patterns stand in functions, because V8 reads a pattern with \p when it compiles what is around it: 3 ms for all.
 
-/** The first row that matches decides. */
-const table = (): ReadonlyArray<readonly [kind: Kind, characters: RegExp]> => [
-  ["noncharacter", /\p{Noncharacter_Code_Point}/u],
-  ["control", /\p{Cc}/u],
-  ["surrogate", /\p{Cs}/u],
-  ["private-use", /\p{Co}/u],
-  ["tags", /[\u{e0000}-\u{e007f}]/u],
-  ["mark", /[\u061c\u200e\u200f]/u],
-  ["bidi", /\p{Bidi_Control}/u],
-  ["joiner", /[\u034f\u180e]/u],
-  ["variation", /\p{Variation_Selector}/u],
-  ["zero-width", /[\u200b-\u200d\u2060\ufeff]/u],
-  ["soft-hyphen", /\u00ad/u],
-  ["blank", /\u2800/u],
-  ["annotation", /[\ufff0-\ufffc]/u],
-  // oxlint-disable-next-line no-misleading-character-class -- each of these is meant by itself
-  ["filler", /[\u115f\u1160\u17b4\u17b5\u3164\uffa0\u{e0000}-\u{e0fff}]/u],
-  ["operator", /\p{Default_Ignorable_Code_Point}/u]
-]
+/** Kinds of characters that a reader does not see. The first row that matches decides. */
+const table = () =>
+  [
+    ["noncharacter", /\p{Noncharacter_Code_Point}/u],
+    ["control", /\p{Cc}/u],
+    ["surrogate", /\p{Cs}/u],
+    ["private-use", /\p{Co}/u],
+    ["tags", /[\u{e0000}-\u{e007f}]/u],
+    ["mark", /[\u061c\u200e\u200f]/u],
+    ["bidi", /\p{Bidi_Control}/u],
+    ["joiner", /[\u034f\u180e]/u],
+    ["variation", /\p{Variation_Selector}/u],
+    ["zero-width", /[\u200b-\u200d\u2060\ufeff]/u],
+    ["soft-hyphen", /\u00ad/u],
+    ["blank", /\u2800/u],
+    ["annotation", /[\ufff0-\ufffc]/u],
+    // oxlint-disable-next-line no-misleading-character-class -- each of these is meant by itself
+    ["filler", /[\u115f\u1160\u17b4\u17b5\u3164\uffa0\u{e0000}-\u{e0fff}]/u],
+    ["operator", /\p{Default_Ignorable_Code_Point}/u]
+  ] as const
+
+export type Kind = ReturnType<typeof table>[number][0]
 
 let kinds: ReturnType<typeof table> | undefined
 
@@ -116,55 +102,6 @@ export const isUnseen = is(() => /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\p
 /** Whether a text has letters that are written from right to left. */
 export const hasRightToLeft = (text: string): boolean =>
   /(?=[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])[\p{L}\p{N}]/u.test(text)
-
-/**
- * Characters by the one of ASCII that they are taken for: `same` cannot be told apart in common fonts, `near` only by a
- * reader who looks closely.
- */
-export const lookAlikes: ReadonlyArray<readonly [ascii: string, same: string, near: string]> = [
-  ["a", "\u0430\u0410\u03b1\u0391", "\u0251\u1d00\u13aa"],
-  ["b", "\u0412\u0392", "\u0184\u0432\u0253\u0299\u042c\u044c\u13cf"],
-  ["c", "\u0441\u0421", "\u03f2\u1d04\u217d\u13df\u0188\u2ca5\u10ea"],
-  ["d", "\u0501", "\u217e\u1d05\u0257\u13a0"],
-  ["e", "\u0435\u0415\u0395", "\u1d07\u212e\u0454\u03b5\u0404\u13ac\u025b\u04bd"],
-  ["f", "", "\u0493\ua730\u0192\u03dd\u0584"],
-  ["g", "\u050c\u0581", "\u0261\u0262\u0123\u13c0"],
-  ["h", "\u04bb\u041d\u0397\u0570", "\u029c\u043d\u13bb\u04a2"],
-  ["i", "\u0456\u0406\u04cf\u03b9\u0399", "\u0131\u026a\u0269\u13a5\ua647"],
-  ["j", "\u0458\u0408\u03f3\u037f\u0575", "\u1d0a\u13ab"],
-  ["k", "\u043a\u041a\u03ba\u039a", "\u1d0b\u13e6"],
-  ["l", "\u04c0\u056c\u053c", "\u217c\u029f\u0196\u13de\u01c0\u0142\u2cd0"],
-  ["m", "\u041c\u039c", "\u043c\u1d0d\u217f\u13b7\u028d\u03fb"],
-  ["n", "\u0578\u039d", "\u057c\u03b7\u0274\u0438\u0418\u03c0"],
-  ["o", "\u043e\u041e\u03bf\u039f\u03c3\u0585\u0555", "\u1d0f\u0c66\u0d20\u2c9f\u101d\u10ff\u00f8\u0966\u06f0\u0660"],
-  ["p", "\u0440\u0420\u03c1\u03a1", "\u1d18\u13e2\u1d29\u2ca3\u01bf"],
-  ["q", "\u051b\u051a\u0566", "\u024b"],
-  ["r", "", "\u0433\u0280\u0403\u1d26\u13a1"],
-  ["s", "\u0455\u0405\u054f", "\ua731\u13da\u0282"],
-  ["t", "\u0422\u03a4", "\u0442\u03c4\u1d1b\u13a2\u2ca7\u01ad"],
-  ["u", "\u057d\u054d\u03c5", "\u1d1c\u028b"],
-  ["v", "\u0475\u0474\u03bd", "\u1d20\u13d9"],
-  ["w", "\u051d\u051c", "\u0461\u1d21\u13b3\u03c9"],
-  ["x", "\u0445\u0425\u03c7\u03a7", "\u217a"],
-  ["y", "\u0443\u0423\u04af\u04ae\u03b3\u03a5", "\u028f\u0263"],
-  ["z", "\u0396", "\u1d22\u13c3\u0290"],
-  [
-    "<",
-    "",
-    "\u2039\u2329\u27e8\u276e\u2770\u276c\u29fc\u226a\u22d6\u02c2\u1438\u16b2\u226e\u2a79\u3008\u300a\u2264\u2a7d\u00ab"
-  ],
-  ["/", "\u2044\u2215\u2571\u29f8", "\u27cb\u3033\u30ce\u2cc6\u1735"],
-  ["\\", "\u2216\u2572\u29f5\u29f9", ""],
-  ["-", "\u02d7\u2010\u2012\u2013\u2043\u2212", "\u2011\u2014\u2015\u2500\u2501\u2550\uff0d"],
-  ["_", "\u02cd", "\u2017\u203f\u2040\u2054\u2581\u30fc\u0640"],
-  ["'", "", "\u2018\u2019\u201a\u201b\u02bc\u00b4\u2032\u055a\uff07"],
-  ["\"", "", "\u201c\u201d\u201e\u201f\u00bb\u300c\u300d\u300e\u300f\u2033\uff02"],
-  ["*", "\u204e\u2217", "\u2022\u00b7\u2219\u30fb\u25cf"],
-  [":", "\u02d0\u02f8\u2236\ua789", ""],
-  ["|", "\u01c0\u2223", ""],
-  ["!", "\u01c3", ""],
-  [".", "\u2027", ""]
-]
 
 /** The look-alikes of some characters of ASCII, each with the one that it is taken for. */
 export const takenFor = (characters: RegExp): ReadonlyMap<string, string> =>

@@ -17,7 +17,9 @@ const codeLines = (text: string): number =>
 const tables = new Set([
   ...["fields", "hosts", "issueSentences", "knownPackages", "launchers", "loginFields", "nativeSchema", "variableNames"]
     .map((name) => `config/${name}.ts`),
-  "safety/injectionPhrases.ts"
+  "safety/injectionPhrases.ts",
+  "text/asciiLookAlikes.ts",
+  "text/credentialWords.ts"
 ])
 
 const isTable = ({ path, text }: Source): boolean =>
@@ -223,7 +225,7 @@ describe("every timer outside of resilience", () => {
  */
 const rebuilt: Readonly<Record<string, number>> = {
   // 600, and what came from config and safety: the names of credentials, the names that look alike, and the normaliser
-  text: 890,
+  text: 760,
   // the root: issue 17 asks for 3,300 together with the runtime
   stderrReader: 229,
   McpError: 1_160,

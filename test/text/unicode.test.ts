@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import { lookAlikes } from "../../src/text/asciiLookAlikes.ts"
 import * as Unicode from "../../src/text/unicode.ts"
 import { runs } from "../support/runs.ts"
 
@@ -46,7 +47,7 @@ describe("kindOf", () => {
 describe("lookAlikes", () => {
   it("lists each character once per kind of row, and no ASCII", () => {
     for (const rows of [/[a-z]/, /[^a-z]/]) {
-      const all = Unicode.lookAlikes.flatMap(([ascii, same, near]) => rows.test(ascii) ? Array.from(same + near) : [])
+      const all = lookAlikes.flatMap(([ascii, same, near]) => rows.test(ascii) ? Array.from(same + near) : [])
       assert.strictEqual(new Set(all).size, all.length)
       for (const char of all) assert.isFalse(Unicode.isAscii(char))
     }
