@@ -1,12 +1,12 @@
 /** Takes out of a server's text the characters that a person does not see and a model reads, and reports them. */
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import {
+  asciiWord,
   hasRightToLeft,
   isEmoji,
   isHan,
   isHangul,
   isLetter,
-  isLikeAscii,
   isMark,
   isMongolian,
   isPictographic,
@@ -22,20 +22,11 @@ import * as UntrustedText from "../text/UntrustedText.ts"
  * `tags` is ASCII out of sight, `bidi` changes the direction of writing, `filler` is a blank that counts as a letter,
  * `variation` selects where there is nothing to select, `annotation` includes the replacement for objects (U+FFFC),
  * `control` is what a terminal obeys, `combining` is more marks than a letter has, `surrogate` is half a character, and
- * `confusable` is a word of two alphabets that looks like one.
+ * `confusable` is a word of two alphabets that looks like one. The kinds left out are reported as one of the others.
  */
 export type Kind =
-  | "tags"
-  | "bidi"
-  | "zero-width"
-  | "filler"
-  | "variation"
-  | "annotation"
-  | "control"
+  | Exclude<Invisible, "mark" | "operator" | "blank" | "soft-hyphen" | "joiner">
   | "combining"
-  | "private-use"
-  | "noncharacter"
-  | "surrogate"
   | "confusable"
 
 export interface Finding {
@@ -55,10 +46,10 @@ const mostMarks = 8
 /** Findings of one text. */
 const mostFindings = 256
 
-/** What is reported of a run of characters of one kind, and what replaces it; it stays where `instead` is missing. */
+/** The report on a run of characters of one kind, and its replacement; the run stays where `instead` is missing. */
 interface Verdict {
-  readonly found: Omit<Finding, "at" | "count"> | undefined
-  readonly instead: string | undefined
+  readonly found?: Omit<Finding, "at" | "count">
+  readonly instead?: string | undefined
 }
 
 interface Run {
@@ -70,23 +61,21 @@ interface Run {
   readonly text: string
 }
 
-/** Properties of the whole text, computed on demand. */
-interface Whole {
-  readonly rightToLeft: () => boolean
-  readonly isolatesOnly: () => boolean
+/** The direction of the text that a run stands in. */
+interface Direction {
+  readonly isRightToLeft: boolean
+  /** See `hasIsolatesOnly`. */
+  readonly hasIsolatesOnly: boolean
 }
 
-const stays: Verdict = { found: undefined, instead: undefined }
+const stays: Verdict = {}
 
-const found = (kind: Finding["kind"], level: Finding["level"], instead: string | undefined): Verdict => ({
-  found: { kind, level, decoded: undefined },
+const found = (kind: Kind, level: Finding["level"], instead?: string, decoded?: string): Verdict => ({
+  found: { kind, level, decoded },
   instead
 })
 
-const stripped = (kind: Finding["kind"], level: Finding["level"], decoded?: string): Verdict => ({
-  found: { kind, level, decoded },
-  instead: ""
-})
+const stripped = (kind: Kind, level: Finding["level"], decoded?: string): Verdict => found(kind, level, "", decoded)
 
 /** Of long runs only the beginning is decoded. */
 const mostDecoded = 4096
@@ -167,20 +156,17 @@ const variation = ({ before, points }: Run): Verdict => {
   return stripped("variation", decoded !== undefined || points.length >= 8 ? "high" : "medium", decoded)
 }
 
-const bidi = (_run: Run, whole: Whole): Verdict =>
-  whole.isolatesOnly() && whole.rightToLeft() ? stays : stripped("bidi", "high")
-
 /** Characters that begin a terminal's escape sequence, move its cursor or change its character set. */
 const terminalControl = /[\b\u000e\u000f\u001b\u0080-\u009f]/
 
-const verdict = (run: Run, whole: Whole, as: "metadata" | "result"): Verdict => {
+const verdict = (run: Run, whole: Direction, as: "metadata" | "result"): Verdict => {
   switch (run.kind) {
     case "tags":
       return tags(run)
     case "bidi":
-      return bidi(run, whole)
+      return whole.hasIsolatesOnly && whole.isRightToLeft ? stays : stripped("bidi", "high")
     case "mark":
-      return whole.rightToLeft() && run.points.length <= 2 ? stays : stripped("bidi", "low")
+      return whole.isRightToLeft && run.points.length <= 2 ? stays : stripped("bidi", "low")
     case "zero-width":
       return zeroWidth(run)
     case "operator":
@@ -188,7 +174,7 @@ const verdict = (run: Run, whole: Whole, as: "metadata" | "result"): Verdict => 
     case "filler":
       return run.points.length === 1 && isHangul(run.before) ? stays : stripped("filler", "medium")
     case "blank":
-      return found("filler", "low", undefined)
+      return found("filler", "low")
     case "soft-hyphen":
       // one after a letter marks where a line may break
       return run.points.length === 1 && isLetter(run.before)
@@ -206,19 +192,10 @@ const verdict = (run: Run, whole: Whole, as: "metadata" | "result"): Verdict => 
       return found("control", isGrave ? "medium" : "low", UntrustedText.escape(run.text))
     }
     case "private-use":
-      return found("private-use", "low", undefined)
+      return found("private-use", "low")
     case "noncharacter":
     case "surrogate":
       return found(run.kind, "low", "\ufffd".repeat(run.points.length))
-  }
-}
-
-const lookAtWhole = (text: string): Whole => {
-  let rightToLeft: boolean | undefined
-  let isolatesOnly: boolean | undefined
-  return {
-    rightToLeft: () => rightToLeft ??= hasRightToLeft(text),
-    isolatesOnly: () => isolatesOnly ??= hasIsolatesOnly(text)
   }
 }
 
@@ -238,10 +215,6 @@ const hasIsolatesOnly = (text: string): boolean => {
 
 const width = (point: number): number => point > 0xffff ? 2 : 1
 
-const isAsciiLetter = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a
-const isForeignLetter = (code: number): boolean =>
-  (code >= 0x370 && code <= 0x58f) || (code >= 0x13a0 && code <= 0x13f5)
-
 /**
  * Finds the words of more than three letters that mix ASCII with Cyrillic, Greek, Armenian or Cherokee letters that look
  * the same. A shorter word may be a formula.
@@ -249,20 +222,10 @@ const isForeignLetter = (code: number): boolean =>
 const mixedWords = (text: string): ReadonlyArray<number> => {
   if (!/[\u0370-\u058f\u13a0-\u13f5]/.test(text)) return []
   const found: Array<number> = []
-  for (let at = 0; at < text.length; at++) {
-    let ascii = 0
-    let foreign = 0
-    let alike = true
-    const from = at
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      if (isAsciiLetter(code)) ascii += 1
-      else if (isForeignLetter(code)) {
-        foreign += 1
-        alike &&= isLikeAscii(text[at]!)
-      } else break
-    }
-    if (ascii > 0 && foreign > 0 && alike && ascii + foreign > 3 && found.length < mostFindings) found.push(from)
+  for (const { 0: word, index } of text.matchAll(/[A-Za-z\u0370-\u058f\u13a0-\u13f5]{4,}/g)) {
+    if (found.length === mostFindings) break
+    const isMixed = /[A-Za-z]/.test(word) && /[^A-Za-z]/.test(word)
+    if (isMixed && asciiWord(word) !== undefined) found.push(index)
   }
   return found
 }
@@ -285,7 +248,7 @@ export const clean = (
   }
   if (!mayHide(text)) return { text, findings }
 
-  const whole = lookAtWhole(text)
+  const whole = { isRightToLeft: hasRightToLeft(text), hasIsolatesOnly: hasIsolatesOnly(text) }
   const parts: Array<string> = []
   let kept = 0
   let before = -1

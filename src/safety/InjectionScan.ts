@@ -15,22 +15,8 @@ import * as data from "./injectionPhrases.ts"
 /** `low`: worth a look. `medium`: quoted, or possibly harmless. `high`: an instruction to a model. */
 export type Level = "low" | "medium" | "high"
 
-export type Category =
-  | "override"
-  | "fake-role"
-  | "tool-poisoning"
-  | "secrecy"
-  | "exfiltration"
-  | "shadowing"
-  | "boundary-escape"
-  | "approval-manipulation"
-  | "error-injection"
-  | "config-tamper"
-  | "persistence"
-  | "elicitation-phishing"
-  | "authority"
-  | "conditional-trigger"
-  | "prompt-leak"
+/** What an instruction is after: `override`, `exfiltration`, `secrecy` and so on, as the data has them. */
+export type Category = keyof typeof data.phrases
 
 /** Where a text came from. Requests for passwords are looked for in elicitations only. */
 export type Channel =

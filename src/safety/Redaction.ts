@@ -15,16 +15,6 @@ import * as SecretFormats from "./secretFormats.ts"
 import { merged, scanned, type Span } from "./textViews.ts"
 import * as WordFinder from "./wordFinder.ts"
 
-/**
- * A secret in a text, or something that looks like one. `id` is `known`, the format of a token, or `named`, `address`,
- * `private-key` and the like.
- */
-export interface Found {
-  readonly id: string
-  readonly at: number
-  readonly length: number
-}
-
 export interface Redactor {
   /**
    * Hides known values and what has the format of a secret. Returns the same text object where there is nothing to hide.
@@ -41,8 +31,6 @@ export interface Redactor {
   readonly know: (secret: Redacted.Redacted) => Effect.Effect<void, never, Scope.Scope>
   /** The same at once. Returns the function that lets go. */
   readonly unsafeKnow: (secret: Redacted.Redacted) => () => void
-  /** Where `text` would hide something, and why. */
-  readonly found: (text: string) => ReadonlyArray<Found>
 }
 
 export interface Options {
@@ -68,7 +56,7 @@ const inAddress = (text: string, from: number): Span | undefined => {
   const isSecret = at > 0
     ? NamedSecrets.isMadeUp(user.slice(at))
     : user.length >= 16 && NamedSecrets.isGiven(user)
-  return isSecret ? { id: "address", at: from + at, end: from + host } : undefined
+  return isSecret ? { at: from + at, end: from + host } : undefined
 }
 
 /** The private parts of a key in JSON. */
@@ -100,7 +88,7 @@ const makeScan = () => {
     const spans: Array<Span> = []
     const read = NamedSecrets.reader(text)
     let nextName = 0
-    finder.each(text, (at, word) => {
+    finder(text, (at, word) => {
       if (word < names) {
         const token = formats.match(text, at, word)
         if (token?.span !== undefined) spans.push(token.span)
@@ -114,15 +102,15 @@ const makeScan = () => {
       if (at < nextName) return undefined
       const { next, value } = read(at)
       nextName = next
-      if (value !== undefined) spans.push({ id: "named", ...value })
+      if (value !== undefined) spans.push(value)
       return value?.end
     })
     for (const { 0: token, index } of text.matchAll(discord)) {
-      spans.push({ id: "discord", at: index, end: index + token.length })
+      spans.push({ at: index, end: index + token.length })
     }
     if (text.includes("\"kty\"")) {
       for (const { indices } of text.matchAll(keyPart)) {
-        spans.push({ id: "private-key", at: indices![1]![0], end: indices![1]![1] })
+        spans.push({ at: indices![1]![0], end: indices![1]![1] })
       }
     }
     return spans
@@ -132,8 +120,7 @@ const makeScan = () => {
     const spans = [...scan(text)]
     for (const { 0: run, index } of text.matchAll(digits)) {
       const plain = run.length <= longestEncoded ? decoded(run) : undefined
-      const inner = plain === undefined ? undefined : scan(plain)[0]
-      if (inner !== undefined) spans.push({ id: inner.id, at: index, end: index + run.length })
+      if (plain !== undefined && scan(plain).length > 0) spans.push({ at: index, end: index + run.length })
     }
     return spans
   }
@@ -143,15 +130,15 @@ let formats: ReturnType<typeof makeScan> | undefined
 
 const scanFormats = (text: string): ReadonlyArray<Span> => (formats ??= makeScan())(text)
 
-const replaced = (text: string, spans: ReadonlyArray<Span>): string => {
-  if (spans.length === 0) return text
+/** The text with a mark in place of what a scan finds in it, and in what it was before each escaping. */
+const replaced = (text: string, scan: (text: string) => ReadonlyArray<Span>): string => {
   let result = ""
   let last = 0
-  for (const { at, end } of spans) {
+  for (const { at, end } of merged(scanned(text, scan))) {
     result += text.slice(last, at) + NamedSecrets.mark
     last = end
   }
-  return result + text.slice(last)
+  return last === 0 ? text : result + text.slice(last)
 }
 
 // Values
@@ -243,15 +230,15 @@ export const make = (options?: Partial<Options>): Redactor => {
   const isParameter = (name: string): boolean => isSensitive(name) || isCredentialParameter(decodedName(name))
 
   const spansOf = (text: string): ReadonlyArray<Span> =>
-    merged(scanned(text, (text) => formats ? [...known.scan(text), ...scanFormats(text)] : known.scan(text)))
+    formats ? [...known.scan(text), ...scanFormats(text)] : known.scan(text)
 
-  const text = (text: string): string => replaced(text, spansOf(text))
+  const text = (text: string): string => replaced(text, spansOf)
 
   const unsafeKnow = (secret: Redacted.Redacted): () => void => known.add(Redacted.value(secret))
 
   return {
     text,
-    known: (text) => replaced(text, merged(scanned(text, known.scan))),
+    known: (text) => replaced(text, known.scan),
     json: (value) => hiddenIn(value, text, isSensitive),
     headers: (headers) =>
       Object.fromEntries(
@@ -270,8 +257,7 @@ export const make = (options?: Partial<Options>): Redactor => {
           )
       ),
     know: (secret) => Scoped.listen(() => unsafeKnow(secret)),
-    unsafeKnow,
-    found: (text) => spansOf(text).map(({ at, end, id }) => ({ id, at, length: end - at }))
+    unsafeKnow
   }
 }
 
@@ -294,6 +280,5 @@ export const layerNone: Layer.Layer<Redaction> = Layer.succeed(Redaction, {
   headers: (headers) => headers,
   url: (url) => url,
   know: () => Effect.void,
-  unsafeKnow: () => () => undefined,
-  found: () => []
+  unsafeKnow: () => () => undefined
 })

@@ -2,7 +2,7 @@
  * The data of `InjectionScan`. Commas separate the expressions of a list; `*` takes any ending, a plural is found by its
  * singular, and case, accents, look-alikes, `_` and `-` make no difference.
  */
-import type { Category, Channel, Level } from "./InjectionScan.ts"
+import type { Channel, Level } from "./InjectionScan.ts"
 
 /** Digits in place of letters. */
 export const digits: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t" }
@@ -402,7 +402,7 @@ export interface Phrase {
 const definition: ReadonlyArray<Channel> = ["name", "title", "description", "param_description", "instructions"]
 const output: ReadonlyArray<Channel> = ["result", "resource", "prompt", "error", "log", "progress", "elicitation"]
 
-export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
+export const phrases = {
   override: [
     { words: "ignore ownerOf guide", gap: 1 },
     { words: "toModel", level: "medium" },
@@ -524,4 +524,4 @@ export const phrases: Readonly<Record<Category, ReadonlyArray<Phrase>>> = {
   "prompt-leak": [
     { words: "print ofPrompt", gap: 4 }
   ]
-}
+} satisfies Readonly<Record<string, ReadonlyArray<Phrase>>>

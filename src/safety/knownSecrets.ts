@@ -61,39 +61,29 @@ const endOf = (text: string, at: number, form: string, from: number): number | u
 
 const isWord = (char: string | undefined): boolean => char !== undefined && /[\w-]/.test(char)
 
-export interface KnownSecrets {
-  /** Returns the function that lets go. */
-  readonly add: (secret: string) => () => void
-  readonly scan: (text: string) => ReadonlyArray<Span>
-}
-
-export const make = (): KnownSecrets => {
+export const make = () => {
   const known = new Map<string, { holders: number; readonly forms: ReadonlyArray<string> }>()
   let search: { readonly forms: ReadonlyArray<string>; readonly finder: WordFinder.WordFinder } | undefined
 
-  const release = (secret: string): void => {
-    const one = known.get(secret)
-    if (one === undefined || --one.holders > 0) return
-    known.delete(secret)
-    search = undefined
-  }
-
   return {
-    add: (secret) => {
+    /** Returns the function that releases the value. */
+    add: (secret: string): () => void => {
       if (secret.trim().length < shortest) return () => undefined
-      const one = known.get(secret)
-      if (one !== undefined) one.holders++
-      else {
-        known.set(secret, { holders: 1, forms: formsOf(secret) })
+      const entry = known.get(secret) ?? { holders: 0, forms: formsOf(secret) }
+      if (entry.holders++ === 0) {
+        known.set(secret, entry)
         search = undefined
       }
       let isHeld = true
       return () => {
-        if (isHeld) release(secret)
+        if (isHeld && --entry.holders === 0) {
+          known.delete(secret)
+          search = undefined
+        }
         isHeld = false
       }
     },
-    scan: (text) => {
+    scan: (text: string): ReadonlyArray<Span> => {
       if (known.size === 0) return []
       if (search === undefined) {
         const forms = Array.from(new Set(Array.from(known.values(), ({ forms }) => forms).flat()))
@@ -102,9 +92,9 @@ export const make = (): KnownSecrets => {
       const { finder, forms } = search
       const spans: Array<Span> = []
       const found = (at: number, end: number | undefined): void => {
-        if (end !== undefined) spans.push({ id: "known", at, end })
+        if (end !== undefined) spans.push({ at, end })
       }
-      finder.each(text, (at, index) => {
+      finder(text, (at, index) => {
         const form = forms[index]!
         const end = endOf(text, at, form, 0)
         if (form.length >= shortestWithin || !isWord(text[at - 1]) && !isWord(text[end ?? at])) found(at, end)

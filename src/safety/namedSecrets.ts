@@ -3,6 +3,7 @@
  * `Authorization: Bearer …`, `?access_token=…`, `name: API_TOKEN, value: …`.
  */
 import { isCredential } from "../text/credentialName.ts"
+import type { Span } from "./textViews.ts"
 
 /** What replaces a secret. It is not hidden again. */
 export const mark = "[redacted]"
@@ -11,11 +12,6 @@ export const mark = "[redacted]"
 export const hints: ReadonlyArray<string> =
   ("key token secret pass pwd auth basic bearer cookie cred jwt kennwort senha otp pin psk pat pem salt sig dsn hmac mfa " +
     "hook sess code assertion kubeconfig connection _sk -sk sk= sk: _pw -pw pw= pw: saml").split(" ")
-
-interface Value {
-  readonly at: number
-  readonly end: number
-}
 
 const longestValue = 4096
 /** The part of a value that is judged. */
@@ -127,7 +123,7 @@ const firstOf = (pattern: RegExp, text: string, at: number, length: number): num
 }
 
 /** The value at a place, without its quotes. A quote that is not closed is no quote. */
-const valueAt = (text: string, from: number, pattern: RegExp, length: number): Value => {
+const valueAt = (text: string, from: number, pattern: RegExp, length: number): Span => {
   const quote = text[from] ?? ""
   if (!/["'`]/.test(quote)) return { at: from, end: firstOf(pattern, text, from, length) }
   const close = text.slice(from + 1, from + 1 + length).indexOf(quote)
@@ -135,7 +131,7 @@ const valueAt = (text: string, from: number, pattern: RegExp, length: number): V
 }
 
 interface Read {
-  readonly value: Value | undefined
+  readonly value: Span | undefined
   /** The end of the name: a name with several hints is read once. */
   readonly next: number
 }
@@ -150,14 +146,14 @@ export const reader = (text: string): (at: number) => Read => {
   }
 
   /** The value at a place, if the beginning of it is a secret. */
-  const secretAt = (at: number, isSecret: (value: string) => boolean, pattern = ends): Value | undefined => {
+  const secretAt = (at: number, isSecret: (value: string) => boolean, pattern = ends): Span | undefined => {
     const { end, ...begin } = valueAt(text, at, pattern, longestJudged)
     if (!isSecret(text.slice(begin.at, end))) return undefined
     return valueAt(text, at, pattern, longestValue)
   }
 
   /** After a sign of assignment. */
-  const assigned = (name: string, before: string, sign: string, isFlag: boolean, at: number): Value | undefined => {
+  const assigned = (name: string, before: string, sign: string, isFlag: boolean, at: number): Span | undefined => {
     if (/^(?:set-)?cookie$/i.test(name)) return secretAt(at, isCookies, sign.includes(":") ? lineEnds : ends)
     const quote = /["'`]/.test(text[at] ?? "") ? 1 : 0
     const afterScheme = endOf(schemes, text, at + quote)
@@ -175,7 +171,7 @@ export const reader = (text: string): (at: number) => Read => {
     return secretAt(at, hasOnlyValues ? isGiven : isOpaque)
   }
 
-  const following = (name: string, isFlag: boolean, end: number): Value | undefined => {
+  const following = (name: string, isFlag: boolean, end: number): Span | undefined => {
     const isSecret = isPassword(name) ? isMadeUp : isGiven
     const beside = endOf(besideName, text, end)
     if (beside !== undefined) return isNamed(name) ? secretAt(beside, isSecret) : undefined
@@ -195,7 +191,7 @@ export const reader = (text: string): (at: number) => Read => {
   }
 
   /** `<Password>…</Password>` */
-  const enclosed = (name: string, end: number): Value | undefined => {
+  const enclosed = (name: string, end: number): Span | undefined => {
     const value = secretAt(end + 1, isPassword(name) ? isMadeUp : isGiven, /</g)
     return value !== undefined && text.startsWith("</", value.end) && isNamed(name) ? value : undefined
   }

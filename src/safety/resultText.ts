@@ -1,6 +1,7 @@
+// @effect-diagnostics nodeBuiltinImport:off -- Effect has no comparison of plain JSON
 /** The result of a tool as text for a model, and its images, sounds and files beside it. */
-import type { Json } from "../json/Json.ts"
-import { isObject } from "../json/Json.ts"
+import { isDeepStrictEqual } from "node:util"
+import { isObject, type Json } from "../json/Json.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 
 /** Content that is not text. `data` is base64 as it came, and `reference` is its name in the text. */
@@ -36,8 +37,6 @@ const shortened = (text: string, limit: number): string => {
   return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length - limit} more characters)`
 }
 
-const ownValue = (value: object, key: string): unknown => Object.getOwnPropertyDescriptor(value, key)?.value
-
 /** JSON on one line, of about `room` characters. It names what it leaves out, and bytes in base64. */
 const boundedJson = (value: unknown, room = 8_000): string => {
   let text = ""
@@ -61,10 +60,10 @@ const boundedJson = (value: unknown, room = 8_000): string => {
       text += "]"
     } else {
       text += "{"
-      const keys = Object.keys(value).filter((key) => ownValue(value, key) !== undefined)
-      items(keys, (left) => `"…":"(${left} more)"`, (key) => {
+      const fields = Object.entries(value).filter(([, item]) => item !== undefined)
+      items(fields, (left) => `"…":"(${left} more)"`, ([key, item]) => {
         text += `${JSON.stringify(shortened(key, maxKey))}:`
-        write(ownValue(value, key), depth + 1)
+        write(item, depth + 1)
       })
       text += "}"
     }
@@ -101,7 +100,7 @@ const wordsOf = (value: unknown): string => {
     if (typeof next === "string") add(next)
     else if (Array.isArray(next)) open.push(...next.slice(0, left).toReversed())
     else if (isObject(next)) {
-      for (const key of Object.keys(next).slice(0, left).toReversed()) open.push(ownValue(next, key), key)
+      for (const key of Object.keys(next).slice(0, left).toReversed()) open.push(next[key], key)
     }
   }
   return lines.join("\n")
@@ -109,22 +108,13 @@ const wordsOf = (value: unknown): string => {
 
 /** A longer text is not parsed for a comparison. */
 const maxCompared = 2_000_000
-const maxCompareDepth = 128
 
-const isSame = (one: unknown, other: unknown, depth = 0): boolean => {
-  if (Object.is(one, other)) return true
-  if (typeof one !== "object" || one === null || typeof other !== "object" || other === null) return false
-  if (Array.isArray(one) !== Array.isArray(other) || depth > maxCompareDepth) return false
-  const keys = Object.keys(one)
-  return keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isSame(ownValue(one, key), ownValue(other, key), depth + 1))
-}
-
-const parsed = (text: string): unknown => {
+/** False if the text is no JSON, or if one of the two is nested deeper than the stack. */
+const isJsonOf = (text: string, value: unknown): boolean => {
   try {
-    return JSON.parse(text)
+    return isDeepStrictEqual(JSON.parse(text), value)
   } catch {
-    return undefined
+    return false
   }
 }
 
@@ -134,7 +124,7 @@ const says = (text: string, value: unknown): boolean => {
   if (typeof value !== "object" || value === null) return text.length <= 64 && text.trim() === String(value)
   const bracket = /^\s{0,64}([[{])/.exec(text)?.[1]
   if (bracket !== (Array.isArray(value) ? "[" : "{")) return false
-  return text.length > maxCompared || isSame(parsed(text), value)
+  return text.length > maxCompared || isJsonOf(text, value)
 }
 
 /** Whether one text, the texts together, or one text for each item say this value. */
@@ -150,8 +140,8 @@ const say = (texts: ReadonlyArray<string>, value: unknown): boolean =>
 const repeats = (texts: ReadonlyArray<string>, structured: Json): boolean => {
   if (texts.length === 0) return false
   if (say(texts, structured)) return true
-  const [key, ...others] = isObject(structured) ? Object.keys(structured) : []
-  return key !== undefined && others.length === 0 && say(texts, ownValue(structured as object, key))
+  const [inner, ...others] = isObject(structured) ? Object.values(structured) : []
+  return inner !== undefined && others.length === 0 && say(texts, inner)
 }
 
 const maxMimeType = 128
@@ -162,11 +152,6 @@ const safeType = (mimeType: unknown): string =>
     /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w.-]+=[\w.-]+){0,4}$/.test(mimeType)
     ? mimeType
     : "application/octet-stream"
-
-const bytesOf = (base64: string): number => {
-  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0
-  return Math.max(0, Math.floor(base64.length / 4 * 3) - padding)
-}
 
 /** Whether a part is for the user and not for the model, as its annotations say. */
 const isForUserOnly = (part: ToolResult.Content): boolean => {
@@ -195,7 +180,8 @@ export const make = (result: Pick<ToolResult.ToolResult, "content" | "structured
   const attached = (tag: Attachment["_tag"], mimeType: string, data: string, more?: object): string => {
     const reference = `${tag.toLowerCase()}-${attachments.length + 1}`
     attachments.push({ _tag: tag, mimeType, data, reference })
-    return boundedJson({ type: tag.toLowerCase(), ...more, mimeType, bytes: bytesOf(data), attachment: reference })
+    const bytes = Buffer.byteLength(data, "base64")
+    return boundedJson({ type: tag.toLowerCase(), ...more, mimeType, bytes, attachment: reference })
   }
 
   const texts: Array<string> = []

@@ -6,7 +6,6 @@ import data from "./secretFormats.json" with { type: "json" }
 import type { Span } from "./textViews.ts"
 
 interface Format {
-  readonly id: string
   /** In lower case. */
   readonly keywords: ReadonlyArray<string>
   /** Begins with a keyword. The token is from the first to the last group, or the whole match. */
@@ -16,16 +15,6 @@ interface Format {
 }
 
 const rows: ReadonlyArray<Format> = data.rows
-
-export interface SecretFormats {
-  readonly keywords: ReadonlyArray<string>
-  /** The token that a keyword begins, and `undefined` for its span if it only shows a format: `ghp_xxxxxxxx`. */
-  readonly match: (
-    text: string,
-    at: number,
-    keyword: number
-  ) => { readonly span: Span | undefined; readonly end: number } | undefined
-}
 
 const entropyOf = (text: string): number => {
   const counts = new Map<string, number>()
@@ -41,7 +30,7 @@ const longestShown = 96
 const isShown = (body: string): boolean =>
   body.length <= longestShown && (/^[xX*.0-]+$/.test(body) || /^(?:[a-z]+[-_])+[a-z]+$/.test(body))
 
-export const make = (): SecretFormats => {
+export const make = () => {
   const byKeyword = new Map<string, Array<number>>()
   for (const [row, { keywords }] of rows.entries()) {
     for (const keyword of keywords) byKeyword.set(keyword, [...(byKeyword.get(keyword) ?? []), row])
@@ -52,17 +41,22 @@ export const make = (): SecretFormats => {
 
   return {
     keywords,
-    match: (text, at, index) => {
+    /** The token that a keyword begins, and `undefined` for its span if it only shows a format: `ghp_xxxxxxxx`. */
+    match: (
+      text: string,
+      at: number,
+      index: number
+    ): { readonly span: Span | undefined; readonly end: number } | undefined => {
       const keyword = keywords[index]!
       let longest: Span | undefined
       let least = 0
       for (const row of byKeyword.get(keyword)!) {
-        const { entropy = 0, id, pattern } = rows[row]!
+        const { entropy = 0, pattern } = rows[row]!
         const expression = compiled[row] ??= new RegExp(pattern, "dy")
         expression.lastIndex = at
         const places = expression.exec(text)?.indices
         if (places === undefined || places.at(-1)![1] <= (longest?.end ?? at)) continue
-        longest = { id, at: (places[1] ?? places[0]!)[0], end: places.at(-1)![1] }
+        longest = { at: (places[1] ?? places[0]!)[0], end: places.at(-1)![1] }
         least = entropy
       }
       if (longest === undefined) return undefined

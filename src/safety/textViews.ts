@@ -1,8 +1,7 @@
 /** A text as it was before it was escaped, with the way back, so that one reader serves each escaping. */
 
+/** A secret in a text. */
 export interface Span {
-  /** What it was found by. */
-  readonly id: string
   readonly at: number
   readonly end: number
 }
@@ -79,13 +78,13 @@ export const scanned = (text: string, scan: (text: string) => ReadonlyArray<Span
   let view = unescaped({ text, source: (at) => at })
   for (let depth = 0; depth < deepest && view !== undefined; depth++) {
     const { source, text } = view
-    for (const { at, end, id } of scan(text)) spans.push({ id, at: source(at), end: source(end) })
+    for (const { at, end } of scan(text)) spans.push({ at: source(at), end: source(end) })
     view = unescaped(view)
   }
   return spans
 }
 
-/** In order, with those that overlap as one, which has the id of the first. */
+/** In order, with those that overlap as one. */
 export const merged = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
   const apart: Array<Span> = []
   for (const span of spans.toSorted((a, b) => a.at - b.at || b.end - a.end)) {

@@ -1,22 +1,20 @@
 /** Finds where any of many words stands in a text, in one pass and without a regular expression over all of them. */
 
 /** The shortest word that can be found. */
-export const shortest = 3
+const shortest = 3
 
 const slots = 1 << 15
 
 /** Returns where to go on; `undefined` for the next character. */
 type Visit = (at: number, word: number) => number | undefined
 
-export interface WordFinder {
-  /** Visits the words in the order of the text, and the longest first of those at one place. */
-  readonly each: (text: string, visit: Visit) => void
-}
+/** Visits the words in the order of the text, and the longest first of those at one place. */
+export type WordFinder = (text: string, visit: Visit) => void
 
 /** A slot for the low bits of three characters, which are the same in both cases of a letter. */
 const next = (slot: number, code: number): number => (slot << 5 | code & 31) & (slots - 1)
 
-/** With `foldsCase`, words in lower case are found in any case. */
+/** A finder of words of at least three characters. With `foldsCase`, words in lower case are found in any case. */
 export const make = (words: ReadonlyArray<string>, foldsCase: boolean): WordFinder => {
   const isUsed = new Uint8Array(slots)
   const bySlot = new Map<number, Array<number>>()
@@ -29,20 +27,18 @@ export const make = (words: ReadonlyArray<string>, foldsCase: boolean): WordFind
   const stands = (text: string, at: number, word: string): boolean =>
     foldsCase ? text.slice(at, at + word.length).toLowerCase() === word : text.startsWith(word, at)
 
-  return {
-    each: (text, visit) => {
-      let slot = 0
-      let from = 0
-      for (let end = 0; end < text.length; end++) {
-        slot = next(slot, text.charCodeAt(end))
-        const at = end - shortest + 1
-        if (isUsed[slot] === 0 || at < from) continue
-        for (const index of bySlot.get(slot)!) {
-          const resumed = stands(text, at, words[index]!) ? visit(at, index) : undefined
-          if (resumed === undefined) continue
-          from = resumed
-          break
-        }
+  return (text, visit) => {
+    let slot = 0
+    let from = 0
+    for (let end = 0; end < text.length; end++) {
+      slot = next(slot, text.charCodeAt(end))
+      const at = end - shortest + 1
+      if (isUsed[slot] === 0 || at < from) continue
+      for (const index of bySlot.get(slot)!) {
+        const resumed = stands(text, at, words[index]!) ? visit(at, index) : undefined
+        if (resumed === undefined) continue
+        from = resumed
+        break
       }
     }
   }

@@ -113,9 +113,6 @@ export const takenFor = (characters: RegExp): ReadonlyMap<string, string> =>
 
 const letters = takenFor(/[a-z]/)
 
-/** Whether a letter can be taken for one of ASCII. */
-export const isLikeAscii = (char: string): boolean => letters.has(char)
-
 /** A word as the letters of ASCII that it can be taken for; `undefined` if one of its letters looks like none. */
 export const asciiWord = (word: string): string | undefined => {
   const letter = (char: string): string => char <= "\u007f" ? char : letters.get(char) ?? ""
