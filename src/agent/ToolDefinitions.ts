@@ -3,6 +3,7 @@
  * the next request. Pure functions over plain data, without a package of theirs.
  */
 import * as Either from "effect/Either"
+import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { isObject, type JsonObject } from "../json/Json.ts"
 import { entriesOf, textsOf } from "../json/schema.ts"
@@ -148,52 +149,70 @@ const named = (
   return byName
 }
 
+/** A tool in the format of an API, and the arguments for its server from those of a call, if they differ. */
+interface Converted<Tool> {
+  readonly tool: Tool
+  readonly argumentsOf: ((args: unknown) => unknown) | undefined
+}
+
+/** The names that an API takes, and a tool under such a name in its format. */
+interface Format<Tool> {
+  readonly names: RegExp
+  readonly convert: (tool: ToolHandler.Definition, options: OpenAiOptions) => Converted<Tool>
+}
+
+type Called = Omit<ToolHandler.Call, "session">
+
+const offering = <Tool, Answer>(
+  { convert, names }: Format<Tool>,
+  calledIn: (answer: Answer) => ReadonlyArray<Called>
+) =>
+(definitions: ReadonlyArray<ToolHandler.Definition>, options?: Partial<OpenAiOptions>): Offer<Tool, Answer> => {
+  const all = { ...defaults, ...options }
+  const byName = named(definitions, names)
+  const converted = new Map(Array.from(byName, ([name, tool]) => [name, convert({ ...tool, name }, all)]))
+  return {
+    tools: Array.from(converted.values(), ({ tool }) => tool),
+    calls: (answer, session) =>
+      calledIn(answer).map(({ arguments: args, id, name }) => {
+        const { argumentsOf = identity } = converted.get(name) ?? {}
+        return { id, name: byName.get(name)?.name ?? name, arguments: argumentsOf(args), session }
+      })
+  }
+}
+
+const callOf = (id: unknown, name: unknown, args: unknown): ReadonlyArray<Called> =>
+  typeof id === "string" && typeof name === "string" ? [{ id, name, arguments: args }] : []
+
 const parse = Schema.decodeUnknownEither(Schema.parseJson())
 
 /** Without the `null`s of strict mode. Arguments that are not JSON are left to the handler, which tells the model. */
-const withoutAbsent = (args: unknown, plan: StrictSchema.Plan): unknown => {
+const withoutAbsent = (plan: StrictSchema.Plan) => (args: unknown): unknown => {
   const value = typeof args === "string" ? Either.getOrUndefined(parse(args)) : args
   return isObject(value) ? StrictSchema.without(value, plan) : args
 }
 
-const openAi = (
-  definitions: ReadonlyArray<ToolHandler.Definition>,
-  options: Partial<OpenAiOptions> | undefined
-) => {
-  const { inline, strict } = { ...defaults, ...options }
-  const byName = named(definitions, /^[a-zA-Z0-9_-]{1,64}$/)
-  const plans = new Map<string, StrictSchema.Plan>()
-  const functions = Array.from(byName, ([name, { description, inputSchema }]): OpenAiFunction => {
+const openAi = <Tool>(toolOf: (called: OpenAiFunction) => Tool): Format<Tool> => ({
+  names: /^[a-zA-Z0-9_-]{1,64}$/,
+  convert: ({ description, inputSchema, name }, { inline, strict }) => {
     const made = strict ? strictOf(inputSchema) : undefined
-    if (made !== undefined) plans.set(name, made.plan)
-    const parameters = made?.schema ?? (inline ? inlined : referring)(inputSchema)
-    return { name, description, parameters: { ...parameters }, strict: made !== undefined }
-  })
-  const call = (id: string, name: string, args: unknown, session: string | undefined): ToolHandler.Call => {
-    const plan = plans.get(name)
-    const given = plan === undefined ? args : withoutAbsent(args, plan)
-    return { id, name: byName.get(name)?.name ?? name, arguments: given, session }
+    const parameters = { ...made?.schema ?? (inline ? inlined : referring)(inputSchema) }
+    return {
+      tool: toolOf({ name, description, parameters, strict: made !== undefined }),
+      argumentsOf: made && withoutAbsent(made.plan)
+    }
   }
-  return { functions, call }
-}
+})
 
 const imagesOf = ({ attachments }: ToolHandler.Output, options: Partial<ResultOptions> | undefined) =>
   Media.shown(attachments, { ...defaults, ...options }).filter(Media.isImage)
 
 /** For `tools` of OpenAI's chat completions, and the calls in a message. */
-export const openAiChat = (
-  definitions: ReadonlyArray<ToolHandler.Definition>,
-  options?: Partial<OpenAiOptions>
-): Offer<OpenAiChatTool, OpenAiChatAnswer> => {
-  const { call, functions } = openAi(definitions, options)
-  return {
-    tools: functions.map((each) => ({ type: "function", function: each })),
-    calls: ({ tool_calls }, session) =>
-      (tool_calls ?? []).flatMap(({ function: called, id }) =>
-        called === undefined ? [] : [call(id, called.name, called.arguments, session)]
-      )
-  }
-}
+export const openAiChat = offering(
+  openAi((called): OpenAiChatTool => ({ type: "function", function: called })),
+  ({ tool_calls }: OpenAiChatAnswer) =>
+    (tool_calls ?? []).flatMap(({ function: called, id }) => called === undefined ? [] : [{ id, ...called }])
+)
 
 /**
  * The messages that follow the message with the calls: one for each call, and one of the user with the images, because the
@@ -219,27 +238,11 @@ export const openAiChatResults = (
 }
 
 /** For `tools` of OpenAI's Responses, and the calls in its `output`. */
-export const openAiResponses = (
-  definitions: ReadonlyArray<ToolHandler.Definition>,
-  options?: Partial<OpenAiOptions>
-): Offer<OpenAiResponsesTool, OpenAiResponsesAnswer> => {
-  const { call, functions } = openAi(definitions, options)
-  return {
-    tools: functions.map(({ description, name, parameters, strict }) => ({
-      type: "function",
-      name,
-      description,
-      parameters,
-      strict
-    })),
-    calls: (answer, session) =>
-      answer.flatMap(({ arguments: args, call_id: id, name, type }) =>
-        type === "function_call" && typeof id === "string" && typeof name === "string"
-          ? [call(id, name, args, session)]
-          : []
-      )
-  }
-}
+export const openAiResponses = offering(
+  openAi((called): OpenAiResponsesTool => ({ type: "function", ...called })),
+  (answer: OpenAiResponsesAnswer) =>
+    answer.flatMap((item) => item.type === "function_call" ? callOf(item.call_id, item.name, item.arguments) : [])
+)
 
 /** The items of the next `input`, one for each call. */
 export const openAiResponsesResults = (
@@ -263,58 +266,47 @@ export const openAiResponsesResults = (
 /** The names of properties that Anthropic takes at the root. */
 const property = /^[a-zA-Z0-9_.-]{1,64}$/
 
-/** A schema with names of properties that Anthropic takes, and the names that were replaced, by the new ones. */
-const withNames = (
-  schema: JsonObject
-): { readonly schema: JsonObject; readonly before: ReadonlyMap<string, string> } => {
+/** A schema with names of properties that Anthropic takes, and the arguments by the names that were replaced. */
+const withNames = (schema: JsonObject): Converted<JsonObject> => {
   const all = entriesOf(schema["properties"])
-  const taken = new Set(all.flatMap(([name]) => property.test(name) ? [name] : []))
-  const before = new Map<string, string>()
-  const after = new Map<string, string>()
-  for (const [name] of all) {
-    if (property.test(name)) continue
+  const before = new Map(all.flatMap(([name]) => property.test(name) ? [[name, name] as const] : []))
+  if (before.size === all.length) return { tool: schema, argumentsOf: undefined }
+  for (const [name] of all.filter(([name]) => !property.test(name))) {
     const base = name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 60) || "_"
     let fresh = base
-    for (let at = 2; taken.has(fresh); at++) fresh = `${base.slice(0, 58)}_${at}`
-    taken.add(fresh)
+    for (let at = 2; before.has(fresh); at++) fresh = `${base.slice(0, 58)}_${at}`
     before.set(fresh, name)
-    after.set(name, fresh)
   }
-  if (before.size === 0) return { schema, before }
-  const renamed = (name: string): string => after.get(name) ?? name
-  const properties = ModelSchema.fromEntries(all.map(([name, each]) => [renamed(name), each]))
-  const required = textsOf(schema["required"]).map(renamed)
-  return { before, schema: { ...schema, properties, ...(required.length === 0 ? {} : { required }) } }
+  const after = new Map(Array.from(before, ([fresh, name]) => [name, fresh]))
+  const required = textsOf(schema["required"]).map((name) => after.get(name) ?? name)
+  return {
+    tool: {
+      ...schema,
+      properties: Object.fromEntries(all.map(([name, each]) => [after.get(name) ?? name, each])),
+      ...(required.length === 0 ? {} : { required })
+    },
+    argumentsOf: (args) =>
+      isObject(args)
+        ? Object.fromEntries(Object.entries(args).map(([name, value]) => [before.get(name) ?? name, value]))
+        : args
+  }
 }
 
 /** For `tools` of Anthropic's Messages, and the calls in a message. */
-export const anthropic = (
+export const anthropic: (
   definitions: ReadonlyArray<ToolHandler.Definition>,
   options?: Partial<AnthropicOptions>
-): Offer<AnthropicTool, AnthropicAnswer> => {
-  const { inline } = { ...defaults, ...options }
-  const byName = named(definitions, /^[a-zA-Z0-9_-]{1,128}$/)
-  const replaced = new Map<string, ReadonlyMap<string, string>>()
-  const tools = Array.from(byName, ([name, { description, inputSchema }]): AnthropicTool => {
-    const { before, schema } = withNames((inline ? inlined : referring)(inputSchema))
-    replaced.set(name, before)
-    return { name, description, input_schema: { ...schema, type: "object" } }
-  })
-  const argumentsOf = (name: string, input: unknown): unknown => {
-    const before = replaced.get(name)
-    if (before === undefined || before.size === 0 || !isObject(input)) return input
-    return Object.fromEntries(Object.entries(input).map(([key, value]) => [before.get(key) ?? key, value]))
-  }
-  return {
-    tools,
-    calls: ({ content }, session) =>
-      content.flatMap(({ id, input, name, type }) =>
-        type === "tool_use" && typeof id === "string" && typeof name === "string"
-          ? [{ id, name: byName.get(name)?.name ?? name, arguments: argumentsOf(name, input), session }]
-          : []
-      )
-  }
-}
+) => Offer<AnthropicTool, AnthropicAnswer> = offering(
+  {
+    names: /^[a-zA-Z0-9_-]{1,128}$/,
+    convert: ({ description, inputSchema, name }, { inline }): Converted<AnthropicTool> => {
+      const { argumentsOf, tool } = withNames((inline ? inlined : referring)(inputSchema))
+      return { tool: { name, description, input_schema: { ...tool, type: "object" } }, argumentsOf }
+    }
+  },
+  ({ content }: AnthropicAnswer) =>
+    content.flatMap(({ id, input, name, type }) => type === "tool_use" ? callOf(id, name, input) : [])
+)
 
 const imageTypes: ReadonlyArray<AnthropicImageType> = ["image/jpeg", "image/png", "image/gif", "image/webp"]
 

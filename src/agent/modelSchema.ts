@@ -3,7 +3,7 @@
  * place of a choice between schemas. The choice becomes one object with the properties of all, and a sentence.
  */
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
-import { entriesOf, type Holds, keywords as allKeywords, listOf, pointed, textsOf } from "../json/schema.ts"
+import { entriesOf, type Holds, keywords, listOf, pointed, textsOf } from "../json/schema.ts"
 
 /** The schemas that inlining may make of one, and how deep they may be nested. */
 const maxSchemas = 5000
@@ -14,39 +14,63 @@ export interface Options {
   readonly inline: boolean
 }
 
-type Mutable = Record<string, Json | undefined>
+type Inner = (schema: Json) => JsonObject
 
-/** Keywords whose meaning depends on the draft, or on the keywords beside them. */
-const specialKeywords = new Set(
-  "additionalItems dependencies enum example examples items required".split(" ")
-)
+/** The copy of a keyword's value; `undefined` leaves the keyword out. */
+type Copy = (value: Json, inner: Inner) => Json | undefined
 
-const scalars = [
-  ["text", "contentEncoding contentMediaType description pattern title"],
-  ["count", "maxContains maxItems maxLength maxProperties minContains minItems minLength minProperties"],
-  ["number", "exclusiveMaximum exclusiveMinimum maximum minimum"],
-  ["flag", "deprecated readOnly uniqueItems writeOnly"]
-] as const
+/** Without the keys whose value is `undefined`. */
+export const defined = (schema: JsonObject): JsonObject => Object.fromEntries(entriesOf(schema))
 
-/** The keywords that are kept, but for the special ones, by the kind of their value. */
-const keywords: ReadonlyMap<string, Holds | (typeof scalars)[number][0]> = new Map([
-  ...Array.from(allKeywords).filter(([keyword]) => !specialKeywords.has(keyword)),
-  ...scalars.flatMap(([holds, keywords]) => keywords.split(" ").map((keyword) => [keyword, holds] as const))
-])
+/** The entries as an object, in which `__proto__` is a key like any other. */
+const mapOf = (value: Json, inner: Inner): JsonObject =>
+  Object.fromEntries(entriesOf(value).map(([name, each]) => [name, inner(each)]))
 
-const types = new Set(["array", "boolean", "integer", "null", "number", "object", "string"])
+const nonEmpty = (values: ReadonlyArray<Json>): Json | undefined => values.length === 0 ? undefined : values
 
-const formats = new Set(
+const unique = (values: ReadonlyArray<Json>): ReadonlyArray<Json> =>
+  Array.from(new Map(values.map((value) => [JSON.stringify(value), value])).values())
+
+const holding: { readonly [H in Holds]: Copy } = {
+  schema: (value, inner) => typeof value === "boolean" ? value : isObject(value) ? inner(value) : undefined,
+  schemas: (value, inner) => nonEmpty(listOf(value).map(inner)),
+  map: (value, inner) => isObject(value) ? mapOf(value, inner) : undefined,
+  data: (value) => value
+}
+
+const where = (isValid: (value: Json) => boolean): Copy => (value) => isValid(value) ? value : undefined
+
+const isNumber = (value: Json): value is number => typeof value === "number"
+
+const formats = new Set<Json>(
   ("date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex " +
     "relative-json-pointer time uri uri-reference uri-template uuid").split(" ")
 )
 
-/** Takes `__proto__` for a key like any other. */
-export const fromEntries = (
-  entries: Iterable<readonly [string, Json | undefined]>
-): JsonObject => Object.fromEntries(entries)
+const rows: ReadonlyArray<readonly [copy: Copy, keywords: string]> = [
+  ...Array.from(keywords, ([keyword, holds]) => [holding[holds], keyword] as const),
+  [where((value) => typeof value === "string"), "contentEncoding contentMediaType description pattern title"],
+  [
+    where((value) => isNumber(value) && Number.isInteger(value) && value >= 0),
+    "maxContains maxItems maxLength maxProperties minContains minItems minLength minProperties"
+  ],
+  [where(isNumber), "exclusiveMaximum exclusiveMinimum maximum minimum"],
+  [where((value) => isNumber(value) && value > 0), "multipleOf"],
+  [where((value) => typeof value === "boolean"), "deprecated readOnly uniqueItems writeOnly"],
+  [where((value) => formats.has(value)), "format"],
+  [where(Array.isArray), "examples"],
+  [(value) => nonEmpty(unique(listOf(value))), "enum"],
+  [(value) => nonEmpty(textsOf(value)), "required"],
+  // their meaning depends on the draft, or on the keywords beside them
+  [() => undefined, "additionalItems dependencies example items"]
+]
 
-const same = (a: Json | undefined, b: Json | undefined): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
+/** The keywords that are kept. */
+const copies: ReadonlyMap<string, Copy> = new Map(
+  rows.flatMap(([copy, keywords]) => keywords.split(" ").map((keyword) => [keyword, copy] as const))
+)
+
+const types = new Set(["array", "boolean", "integer", "null", "number", "object", "string"])
 
 const typeOf = (type: Json | undefined, nullable: boolean): Json | undefined => {
   const known = (typeof type === "string" ? [type] : textsOf(type)).filter((one) => types.has(one))
@@ -67,99 +91,50 @@ const withKnownKeywords = (source: JsonObject, { inline }: Options): JsonObject 
   const schema = (value: Json, depth: number, within: ReadonlyArray<string>): JsonObject => {
     if (value === false) return { not: {} }
     if (!isObject(value) || depth > maxDepth || ++schemas > maxSchemas) return {}
+    const rest = plain(value, (one) => schema(one, depth + 1, within))
     const ref = value["$ref"]
-    if (typeof ref !== "string") return plain(value, depth, within)
-    const { $ref: _, ...beside } = value
-    const isKept = ref === "#" || (keepable.test(ref) && pointed(source, ref) !== undefined)
-    if (isKept && !inline) return { $ref: ref, ...plain(beside, depth, within) }
+    if (typeof ref !== "string") return rest
     const target = pointed(source, ref)
-    const rest = plain(beside, depth, within)
+    const isKept = ref === "#" || (keepable.test(ref) && target !== undefined)
+    if (isKept && !inline) return { $ref: ref, ...rest }
     return target === undefined || within.includes(ref)
       ? rest
       : { ...schema(target, depth + 1, [...within, ref]), ...rest }
   }
 
-  const plain = (value: JsonObject, depth: number, within: ReadonlyArray<string>): JsonObject => {
-    const out: Mutable = {}
-    const inner = (one: Json) => schema(one, depth + 1, within)
-    const type = typeOf(value["type"], value["nullable"] === true)
-    if (type !== undefined) out["type"] = type
-    for (const [key, one] of entriesOf(value)) {
-      if (inline && definitionKeys.has(key)) continue
-      switch (keywords.get(key)) {
-        case "schema":
-          if (typeof one === "boolean") out[key] = one
-          else if (isObject(one)) out[key] = inner(one)
-          break
-        case "schemas":
-          if (listOf(one).length > 0) out[key] = listOf(one).map(inner)
-          break
-        case "map":
-          if (isObject(one)) out[key] = fromEntries(entriesOf(one).map(([name, each]) => [name, inner(each)]))
-          break
-        case "text":
-          if (typeof one === "string") out[key] = one
-          break
-        case "count":
-          if (typeof one === "number" && Number.isInteger(one) && one >= 0) out[key] = one
-          break
-        case "number":
-          if (typeof one === "number") out[key] = one
-          break
-        case "flag":
-          if (typeof one === "boolean") out[key] = one
-          break
-        case "data":
-          out[key] = one
-          break
-      }
-    }
-    special(value, out, inner)
-    return out
+  const plain = (value: JsonObject, inner: Inner): JsonObject => {
+    const { nullable, type, ...rest } = value
+    const copied = entriesOf(rest).map(([key, one]) =>
+      [key, inline && definitionKeys.has(key) ? undefined : copies.get(key)?.(one, inner)] as const
+    )
+    const copy = { type: typeOf(type, nullable === true), ...Object.fromEntries(copied) }
+    return defined(currentDraft(value, copy, inner))
   }
 
   return schema(source, 0, [])
 }
 
-/** Keywords whose form depends on the draft, and those whose values are checked. */
-const special = (
-  value: JsonObject,
-  out: Mutable,
-  inner: (one: Json) => JsonObject
-): void => {
-  const { dependencies, enum: choices, examples, format, items, multipleOf } = value
-  if (typeof format === "string" && formats.has(format)) out["format"] = format
-  if (typeof multipleOf === "number" && multipleOf > 0) out["multipleOf"] = multipleOf
-  if (Array.isArray(examples)) out["examples"] = examples
-  if (listOf(choices).length > 0) out["enum"] = unique(listOf(choices))
-  const required = textsOf(value["required"])
-  if (required.length > 0) out["required"] = required
+/** The copy of a schema with the keywords whose form depends on the draft, in the form of the current one. */
+const currentDraft = (value: JsonObject, copy: JsonObject, inner: Inner): JsonObject => {
+  const { additionalItems, dependencies, dependentRequired, items } = value
+  const out: Record<string, Json | undefined> = { ...copy }
   for (const [limit, exclusive] of [["minimum", "exclusiveMinimum"], ["maximum", "exclusiveMaximum"]] as const) {
-    if (value[exclusive] !== true || typeof out[limit] !== "number") continue
+    if (value[exclusive] !== true || out[limit] === undefined) continue
     out[exclusive] = out[limit]
     delete out[limit]
   }
   if (Array.isArray(items)) {
-    if (items.length > 0) out["prefixItems"] = listOf(items).map(inner)
-    const more = value["additionalItems"]
-    if (typeof more === "boolean") out["items"] = more
-    else if (more !== undefined) out["items"] = inner(more)
-  } else if (typeof items === "boolean") out["items"] = items ? {} : items
-  else if (items !== undefined) out["items"] = inner(items)
-  const isList = out["type"] === "array" || (Array.isArray(out["type"]) && out["type"].includes("array"))
-  if (isList && out["items"] === undefined && out["prefixItems"] === undefined) out["items"] = {}
-  const lists = entriesOf(dependencies ?? value["dependentRequired"]).filter(([, one]) => Array.isArray(one))
-  if (lists.length > 0) out["dependentRequired"] = fromEntries(lists.map(([key, one]) => [key, textsOf(one)]))
+    out["prefixItems"] = nonEmpty(listOf(items).map(inner)) ?? out["prefixItems"]
+    const isBoolean = typeof additionalItems === "boolean"
+    out["items"] = additionalItems === undefined || isBoolean ? additionalItems : inner(additionalItems)
+  } else if (items !== undefined) out["items"] = items === false ? items : inner(items)
+  const isList = [out["type"], ...listOf(out["type"])].includes("array")
+  if (isList && out["prefixItems"] === undefined) out["items"] ??= {}
+  const lists = entriesOf(dependencies ?? dependentRequired).filter(([, one]) => Array.isArray(one))
+  if (lists.length > 0) out["dependentRequired"] = Object.fromEntries(lists.map(([key, one]) => [key, textsOf(one)]))
   const others = entriesOf(dependencies).filter(([, one]) => !Array.isArray(one))
-  if (others.length > 0) out["dependentSchemas"] = fromEntries(others.map(([key, one]) => [key, inner(one)]))
-}
-
-const unique = (values: ReadonlyArray<Json>): ReadonlyArray<Json> => {
-  const seen = new Set<string>()
-  return values.filter((value) => {
-    const text = JSON.stringify(value)
-    return !seen.has(text) && seen.add(text) !== undefined
-  })
+  if (others.length > 0) out["dependentSchemas"] = mapOf(Object.fromEntries(others), inner)
+  return out
 }
 
 /** Keywords that must not be at the root. */
@@ -177,8 +152,8 @@ interface Part {
 
 const joined = (into: Map<string, Json>, [name, schema]: readonly [string, Json], by: string): void => {
   const before = into.get(name)
-  if (before === undefined) into.set(name, schema)
-  else if (!same(before, schema)) into.set(name, { [by]: [before, schema] })
+  const isSame = before === undefined || JSON.stringify(before) === JSON.stringify(schema)
+  into.set(name, isSame ? schema : { [by]: [before, schema] })
 }
 
 const object = (schema: JsonObject): JsonObject => {
@@ -229,13 +204,14 @@ const object = (schema: JsonObject): JsonObject => {
   const rest = entriesOf(schema).filter(([key]) => !forbidden.has(key))
   // parts that each allow no other properties would together allow none at all
   const composed = ["$ref", "allOf", "anyOf", "oneOf"].some((key) => schema[key] !== undefined)
-  return fromEntries([
-    ["type", "object"],
-    ...rest.filter(([key]) => !composed || !/^(additional|unevaluated)Properties$/.test(key)),
-    ...(description === undefined ? [] : [["description", description] as const]),
-    ["properties", fromEntries(properties)],
-    ...(required.length === 0 ? [] : [["required", required] as const])
-  ])
+  const kept = rest.filter(([key]) => !composed || !/^(additional|unevaluated)Properties$/.test(key))
+  return defined({
+    type: "object",
+    ...Object.fromEntries(kept),
+    description,
+    properties: Object.fromEntries(properties),
+    required: nonEmpty(required)
+  })
 }
 
 const nothing: Part = { properties: new Map(), required: [], description: undefined }
@@ -257,7 +233,7 @@ const needed = (schema: JsonObject): JsonObject => {
   follow(rest)
   const left = (key: string, all: Json | undefined) => {
     const kept = entriesOf(all).filter(([name]) => reached.has(`#/${key}/${name}`))
-    return kept.length === 0 ? {} : { [key]: fromEntries(kept) }
+    return kept.length === 0 ? {} : { [key]: Object.fromEntries(kept) }
   }
   return { ...rest, ...left("$defs", $defs), ...left("definitions", definitions) }
 }

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import { entriesOf, listOf, textsOf } from "../json/schema.ts"
-import { fromEntries } from "./modelSchema.ts"
+import { defined } from "./modelSchema.ts"
 
 /** The places in the arguments where `null` means that the property is absent. */
 export interface Plan {
@@ -49,19 +49,13 @@ const orNull = (schema: JsonObject): JsonObject => {
 
 /** A property that is optional in one alternative and required in another is left as it is. */
 const either = (plans: ReadonlyArray<Plan>): Plan => {
-  const known = new Map<string, Array<Plan>>()
-  const absent = new Set<string>()
-  for (const plan of plans) {
-    for (const [name, one] of plan.properties) known.set(name, [...known.get(name) ?? [], one])
-    for (const name of plan.absent) absent.add(name)
-  }
-  for (const plan of plans) {
-    for (const name of plan.properties.keys()) if (!plan.absent.has(name)) absent.delete(name)
-  }
-  const items = plans.flatMap((plan) => plan.items === undefined ? [] : [plan.items])
+  const names = Array.from(new Set(plans.flatMap(({ properties }) => Array.from(properties.keys()))))
+  const isAbsent = (name: string) => plans.every((plan) => plan.absent.has(name) || !plan.properties.has(name))
+  const of = (name: string) => either(plans.flatMap(({ properties }) => properties.get(name) ?? []))
+  const items = plans.flatMap((plan) => plan.items ?? [])
   return {
-    absent,
-    properties: new Map(Array.from(known, ([name, all]) => [name, either(all)])),
+    absent: new Set(names.filter(isAbsent)),
+    properties: new Map(names.map((name) => [name, of(name)])),
     items: items.length === 0 ? undefined : either(items)
   }
 }
@@ -69,83 +63,82 @@ const either = (plans: ReadonlyArray<Plan>): Plan => {
 /** The strict form of a schema without references. */
 export const make = (root: JsonObject): Strict | undefined => {
   const left = { ...most }
+  let isPossible = true
 
-  const object = (schema: JsonObject, depth: number): Strict | undefined => {
-    const { additionalProperties, properties: given } = schema
-    const closed = additionalProperties === false
-    const properties = entriesOf(given)
+  /** The schema has no strict form if one of its parts has none. */
+  const refused = (): Strict => {
+    isPossible = false
+    return { schema: {}, plan: empty }
+  }
+
+  const object = (schema: JsonObject, depth: number): Strict => {
+    const { additionalProperties } = schema
+    const entries = entriesOf(schema["properties"])
+    const isRecord = additionalProperties !== undefined || (entries.length === 0 && depth > 0)
     // strict mode has no records
-    if (!closed && (additionalProperties !== undefined || (properties.length === 0 && depth > 0))) return undefined
+    if (isRecord && additionalProperties !== false) return refused()
     const required = new Set(textsOf(schema["required"]))
-    const made: Array<readonly [string, JsonObject]> = []
-    const plans = new Map<string, Plan>()
     const absent = new Set<string>()
-    for (const [name, one] of properties) {
+    const plans = new Map<string, Plan>()
+    const properties = entries.map(([name, one]) => {
       left.properties--
       left.characters -= name.length
-      const strict = any(one, depth + 1)
-      if (strict === undefined) return undefined
-      const needed = required.has(name) || takesNull(strict.schema)
-      if (!needed) absent.add(name)
-      made.push([name, needed ? strict.schema : orNull(strict.schema)])
-      plans.set(name, strict.plan)
-    }
+      const { plan, schema } = any(one, depth + 1)
+      plans.set(name, plan)
+      if (required.has(name) || takesNull(schema)) return [name, schema] as const
+      absent.add(name)
+      return [name, orNull(schema)] as const
+    })
     return {
-      schema: { properties: fromEntries(made), required: made.map(([name]) => name), additionalProperties: false },
+      schema: {
+        properties: Object.fromEntries(properties),
+        required: properties.map(([name]) => name),
+        additionalProperties: false
+      },
       plan: { absent, properties: plans, items: undefined }
     }
   }
 
-  const any = (value: Json, depth: number): Strict | undefined => {
-    if (!isObject(value) || depth > left.depth || opening.some((key) => value[key] !== undefined)) {
-      return undefined
-    }
+  const any = (value: Json, depth: number): Strict => {
+    if (!isObject(value) || depth > left.depth || opening.some((key) => value[key] !== undefined)) return refused()
     const { allOf, anyOf, const: constant, description, enum: choices, format, oneOf, pattern, type } = value
     const words = typeof description === "string" ? { description } : {}
     const alternatives = anyOf ?? oneOf
     if (Array.isArray(allOf)) {
       const { allOf: _, ...rest } = value
-      const [only] = listOf(allOf)
-      return allOf.length === 1 && isObject(only) ? any({ ...only, ...rest }, depth) : undefined
+      const [only, ...others] = listOf(allOf)
+      return others.length === 0 && isObject(only) ? any({ ...only, ...rest }, depth) : refused()
     }
     if (Array.isArray(alternatives)) {
-      if (value["properties"] !== undefined) return undefined
+      if (value["properties"] !== undefined) return refused()
       const all = listOf(alternatives).map((one) => any(one, depth + 1))
-      const strict = all.flatMap((one) => one === undefined ? [] : [one])
-      if (strict.length < all.length) return undefined
-      return {
-        schema: { ...words, anyOf: strict.map(({ schema }) => schema) },
-        plan: either(strict.map(({ plan }) => plan))
-      }
+      return { schema: { ...words, anyOf: all.map(({ schema }) => schema) }, plan: either(all.map(({ plan }) => plan)) }
     }
     const names = typeof type === "string" ? [type] : textsOf(type)
-    if (names.length === 0 && constant === undefined && choices === undefined) return undefined
+    if (names.length === 0 && constant === undefined && choices === undefined) return refused()
     const list = names.includes("array") ? any(value["items"] ?? null, depth + 1) : undefined
     const record = names.includes("object") ? object(value, depth) : undefined
-    if ((names.includes("array") && list === undefined) || (names.includes("object") && record === undefined)) {
-      return undefined
-    }
     left.choices -= listOf(choices).length
     left.characters -= JSON.stringify([choices ?? [], constant ?? ""]).length
     return {
-      schema: fromEntries([
-        ...(type === undefined ? [] : [["type", type] as const]),
-        ...entriesOf(words),
-        ...(choices === undefined ? [] : [["enum", choices] as const]),
-        ...(constant === undefined ? [] : [["const", constant] as const]),
+      schema: defined({
+        type,
+        ...words,
+        enum: choices,
+        const: constant,
         // patterns that look around are refused
-        ...(typeof pattern === "string" && !pattern.includes("(?") ? [["pattern", pattern] as const] : []),
-        ...(typeof format === "string" && formats.has(format) ? [["format", format] as const] : []),
-        ...kept.flatMap((key) => value[key] === undefined ? [] : [[key, value[key]] as const]),
-        ...entriesOf(record?.schema),
-        ...(list === undefined ? [] : [["items", list.schema] as const])
-      ]),
+        pattern: typeof pattern === "string" && !pattern.includes("(?") ? pattern : undefined,
+        format: typeof format === "string" && formats.has(format) ? format : undefined,
+        ...Object.fromEntries(kept.map((key) => [key, value[key]])),
+        ...record?.schema,
+        items: list?.schema
+      }),
       plan: { ...(record?.plan ?? empty), items: list?.plan }
     }
   }
 
   const made = any(root, 0)
-  return Object.values(left).every((rest) => rest >= 0) ? made : undefined
+  return isPossible && Object.values(left).every((rest) => rest >= 0) ? made : undefined
 }
 
 /** Arguments without absent properties. */
