@@ -7,7 +7,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Fingerprint from "../config/Fingerprint.ts"
@@ -16,6 +15,7 @@ import * as TrustStore from "../config/TrustStore.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Redaction from "../safety/Redaction.ts"
+import { inTurns } from "./inTurns.ts"
 import * as PinRecord from "./pinRecord.ts"
 import type * as Tool from "./Tool.ts"
 import * as Definition from "./toolDefinition.ts"
@@ -104,18 +104,17 @@ const maxPins = 10_000
 /** Reported one by one for each list; the rest is one event, so that it displaces no other events. */
 const maxReported = 64
 
-/** Tools between two yields. */
-const batch = 256
+/** Remembered definitions beside those of the last list, so that a server that alternates is reported once for each. */
+const maxVariants = 4_096
 
-/** Remembered definitions of one quarantined tool, so that a server that alternates is reported once for each. */
-const maxVariants = 8
+type Pins = Map<string, PinRecord.Pin>
 
-/** Remembered quarantined tools beside those of the last list. */
-const maxVariantTools = 4_096
+/** A change of pins, which is made of the stored ones and of those in memory. */
+type Step = (pins: Pins) => Pins
 
 /** The pins of one configuration. */
 interface Known {
-  pins: Map<string, PinRecord.Pin>
+  pins: Pins
   /** Tools whose pins are not stored yet: a stored pin replaces theirs. */
   readonly unsure: Set<string>
   /** Whether there are pins that are not stored yet. */
@@ -133,12 +132,14 @@ interface State {
   readonly turn: Effect.Semaphore
   /** By fingerprint of the configuration. */
   readonly known: Map<string, Known>
-  /** By tool and fingerprint. */
-  readonly variants: Map<string, Map<string, Variant>>
+  /** By `variantKey`. */
+  readonly variants: Map<string, Variant>
   /** Of the last review. */
   quarantined: ReadonlyArray<Quarantined>
   doubted: boolean
 }
+
+const variantKey = (tool: string, fingerprint: string): string => `${fingerprint} ${tool}`
 
 const withoutPrevious: { readonly [W in Why]: string } = {
   changed: "what it was is not kept",
@@ -190,18 +191,6 @@ const none: ToolPins["Type"] = {
 
 const faultOf = (operation: Effect.Effect<void, TrustStore.Unusable>): Effect.Effect<TrustStore.Unusable | undefined> =>
   Effect.match(operation, { onFailure: (fault) => fault, onSuccess: () => undefined })
-
-/** Runs `f` for each tool, and gives way to other fibers between batches of a long list. */
-const eachTool = (tools: Tools, f: (tool: Tool.Tool) => void): Effect.Effect<void> => {
-  const from = (start: number): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const end = Math.min(start + batch, tools.length)
-      for (let at = start; at < end; at++) f(tools[at]!)
-      // a timer, because a yield gives way to fibers only, and not to I/O
-      return end === tools.length ? Effect.void : Effect.zipRight(Effect.sleep(Duration.zero), from(end))
-    })
-  return from(0)
-}
 
 /** Pins that are kept in the trust store. Everything about one server happens in turn. */
 export const make = (
@@ -296,61 +285,60 @@ export const make = (
       state: State,
       server: string,
       config: string,
-      pins: (known: Known) => ReadonlyMap<string, PinRecord.Pin>
+      step: Step
     ): Effect.Effect<void, TrustStore.Unusable> =>
       stored.update([server], (found) => {
         const record = merge(state, server, config, found)
         const doubted = state.doubted
-        return PinRecord.withPins({ ...record, doubted }, config, pins(knownIn(state, config)), holdsSecret)
+        return PinRecord.withPins({ ...record, doubted }, config, step(knownIn(state, config).pins), holdsSecret)
+      })
+
+    const apply = (state: State, config: string, step: Step): Effect.Effect<void> =>
+      Effect.sync(() => {
+        const known = knownIn(state, config)
+        known.pins = step(known.pins)
       })
 
     const isApproved = (known: Known | undefined, tool: Tool.Tool): boolean =>
       known?.pins.get(tool.name)?.approved.includes(Definition.fingerprints(tool).whole) === true
 
     /** The variant of a tool that is not approved, and whether it was not reported before. */
-    const variantOf = (state: State, server: string, config: string, tool: Tool.Tool, since: number) => {
-      const { whole: fingerprint } = Definition.fingerprints(tool)
-      const variants = state.variants.get(tool.name) ?? new Map<string, Variant>()
-      state.variants.set(tool.name, variants)
-      const before = variants.get(fingerprint)
+    const variantOf = (state: State, server: string, config: string, definition: Tool.Tool, since: number) => {
+      const { whole: fingerprint } = Definition.fingerprints(definition)
+      const tool = definition.name
+      const key = variantKey(tool, fingerprint)
+      const before = state.variants.get(key)
       if (before?.config === config) return { ...before, isNew: false }
-      const pin = state.known.get(config)?.pins.get(tool.name)
+      const pin = state.known.get(config)?.pins.get(tool)
       const why = pin !== undefined ? "changed" : state.doubted ? "unreadable" : "crowded"
-      const changes = differences(tool, pin, why).map((change) => withoutSecrets(change, redaction.known))
-      const quarantined: Quarantined = { server, tool: tool.name, why, fingerprint, changes, since }
-      variants.set(fingerprint, { quarantined, config, definition: tool })
-      for (const oldest of variants.keys()) {
-        if (variants.size <= maxVariants) break
-        variants.delete(oldest)
-      }
+      const changes = differences(definition, pin, why).map((change) => withoutSecrets(change, redaction.known))
+      const quarantined: Quarantined = { server, tool, why, fingerprint, changes, since }
+      state.variants.set(key, { quarantined, config, definition })
       return { quarantined, isNew: true }
     }
 
     const quarantine = Effect.fnUntraced(function*(state: State, server: string, config: string, changed: Tools) {
       const now = yield* Clock.currentTimeMillis
-      const all: Array<Quarantined> = []
-      let news = 0
-      yield* eachTool(changed, (tool) => {
-        const { isNew, quarantined } = variantOf(state, server, config, tool, now)
-        all.push(quarantined)
-        if (!isNew || ++news > maxReported) return
-        const { changes, fingerprint } = quarantined
-        publish(McpEvent.McpEvent.ToolQuarantined({ server, tool: tool.name, fingerprint, changes }))
-      })
-      if (news > maxReported) {
-        const detail = `${news - maxReported} more of its tools are quarantined than are reported one by one`
+      const variants = yield* inTurns(changed, (tool) => variantOf(state, server, config, tool, now))
+      const news = variants.filter(({ isNew }) => isNew)
+      for (const { quarantined: { changes, fingerprint, tool } } of news.slice(0, maxReported)) {
+        publish(McpEvent.McpEvent.ToolQuarantined({ server, tool, fingerprint, changes }))
+      }
+      if (news.length > maxReported) {
+        const detail = `${news.length - maxReported} more of its tools are quarantined than are reported one by one`
         publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
       }
+      const all = variants.map(({ quarantined }) => quarantined)
       state.quarantined = all
-      if (state.variants.size > maxVariantTools) {
-        const present = new Set(all.map(({ tool }) => tool))
-        for (const tool of state.variants.keys()) if (!present.has(tool)) state.variants.delete(tool)
+      if (state.variants.size > maxVariants) {
+        const present = new Set(all)
+        for (const [key, { quarantined }] of state.variants) if (!present.has(quarantined)) state.variants.delete(key)
       }
       return all
     })
 
     const reviewed = Effect.fnUntraced(function*(state: State, server: string, config: string, tools: Tools) {
-      yield* eachTool(tools, Definition.fingerprints)
+      yield* inTurns(tools, Definition.fingerprints)
       const before = state.known.get(config)
       const isRead = before === undefined || before.isBehind || tools.some((tool) => !isApproved(before, tool))
       const fault = isRead ? yield* faultOf(read(state, server, config)) : undefined
@@ -371,7 +359,7 @@ export const make = (
       known.isBehind ||= fresh.length > 0
       if (isRead) {
         const unkept = fault ??
-          (known.isBehind ? yield* faultOf(write(state, server, config, ({ pins }) => pins)) : undefined)
+          (known.isBehind ? yield* faultOf(write(state, server, config, (pins) => pins)) : undefined)
         if (unkept === undefined) known.isBehind = false
         else {
           report(server, unkept.detail)
@@ -385,15 +373,18 @@ export const make = (
       return { offered, quarantined }
     })
 
+    const inMemory = (config: Config): Known | undefined => states.get(config.name)?.known.get(Fingerprint.of(config))
+
     /** The pins of a configuration, from the store if need be. */
-    const loaded = (server: string, config: string): Effect.Effect<Known | undefined> =>
+    const loaded = (config: Config): Effect.Effect<Known | undefined> =>
       Effect.suspend(() => {
-        const known = states.get(server)?.known.get(config)
+        const known = inMemory(config)
         if (known !== undefined) return Effect.succeed(known)
-        return inTurn(server, (state) =>
-          read(state, server, config).pipe(
-            Effect.catchAll(({ detail }) => Effect.sync(() => report(server, detail))),
-            Effect.map(() => state.known.get(config))
+        const { name } = config
+        return inTurn(name, (state) =>
+          read(state, name, Fingerprint.of(config)).pipe(
+            Effect.catchAll(({ detail }) => Effect.sync(() => report(name, detail))),
+            Effect.map(() => inMemory(config))
           ))
       })
 
@@ -407,7 +398,7 @@ export const make = (
       review: (config, tools) =>
         inTurn(config.name, (state) => reviewed(state, config.name, Fingerprint.of(config), tools)),
       recall: (config, tools) =>
-        mode === "warn" ? Effect.succeed(tools) : Effect.map(loaded(config.name, Fingerprint.of(config)), (known) => {
+        mode === "warn" ? Effect.succeed(tools) : Effect.map(loaded(config), (known) => {
           if (known === undefined || known.pins.size === 0) return isDoubted(config.name) ? [] : tools
           return tools.filter((tool) =>
             known.pins.get(tool.name)?.bare.includes(Definition.fingerprints(tool).bare) === true
@@ -415,52 +406,42 @@ export const make = (
         }),
       mayUse: (config, tool) => {
         if (mode === "warn") return true
-        const known = states.get(config.name)?.known.get(Fingerprint.of(config))
+        const known = inMemory(config)
         return known === undefined || known.pins.size === 0 ? !isDoubted(config.name) : isApproved(known, tool)
       },
       isPinned: (config, tool) =>
-        Effect.map(
-          loaded(config.name, Fingerprint.of(config)),
-          (known) =>
-            isDoubted(config.name) || (known !== undefined && (known.pins.has(tool) || known.pins.size >= maxPins))
-        ),
+        Effect.map(loaded(config), (known) =>
+          isDoubted(config.name) || (known !== undefined && (known.pins.has(tool) || known.pins.size >= maxPins))),
       isAdded: (config, tool) =>
-        states.get(config.name)?.known.get(Fingerprint.of(config))?.pins.get(tool)?.isAdded === true,
+        inMemory(config)?.pins.get(tool)?.isAdded === true,
       accept: (config, tool) =>
         inTurn(config.name, (state) => {
           const { name } = config
           const fingerprint = Fingerprint.of(config)
-          const accepted = ({ pins }: Known) => {
+          const accepted: Step = (pins) => {
             const pin = pins.get(tool)
             return pin === undefined ? pins : new Map(pins).set(tool, { ...pin, isAdded: undefined })
           }
           return Effect.ensuring(
             Effect.mapError(write(state, name, fingerprint, accepted), notKept(name)),
-            Effect.sync(() => {
-              const known = knownIn(state, fingerprint)
-              known.pins = new Map(accepted(known))
-            })
+            apply(state, fingerprint, accepted)
           )
         }),
       quarantined: Effect.sync(() => Array.from(states.values()).flatMap(({ quarantined }) => quarantined)),
       approve: (server, tool, fingerprint) =>
         inTurn(server, (state) =>
           Effect.gen(function*() {
-            const variant = state.variants.get(tool)?.get(fingerprint)
+            const variant = state.variants.get(variantKey(tool, fingerprint))
             if (variant === undefined) {
               const suggestions = state.quarantined.map(({ tool }) => tool)
               return yield* new McpError.NotFound({ server, kind: "tool", name: tool, suggestions })
             }
             const { config, definition } = variant
-            const withApproved = ({ pins }: Known) =>
-              new Map(pins).set(tool, PinRecord.pinOf(definition, pins.get(tool)))
-            yield* Effect.mapError(write(state, server, config, withApproved), notKept(server))
-            const known = knownIn(state, config)
-            known.pins = withApproved(known)
-            state.variants.get(tool)?.delete(fingerprint)
-            state.quarantined = state.quarantined.filter((each) =>
-              each.tool !== tool || each.fingerprint !== fingerprint
-            )
+            const approved: Step = (pins) => new Map(pins).set(tool, PinRecord.pinOf(definition, pins.get(tool)))
+            yield* Effect.mapError(write(state, server, config, approved), notKept(server))
+            yield* apply(state, config, approved)
+            state.variants.delete(variantKey(tool, fingerprint))
+            state.quarantined = state.quarantined.filter((each) => each !== variant.quarantined)
             decided(server)
           })),
       forget: (server) =>

@@ -5,6 +5,7 @@
  * field its meaning. Only `icons` do not: no model and no gate reads them, and signed addresses change with every list.
  */
 import { canonicalJson, elements, fields, sha256, staysSchema } from "../json/canonical.ts"
+import { isObject } from "../json/Json.ts"
 import { visible } from "../text/UntrustedText.ts"
 import type * as Tool from "./Tool.ts"
 
@@ -130,9 +131,6 @@ const changedText = (path: string, before: string, after: string): Change => {
   const part = (text: string): string => `${from === 0 ? "" : "…"}${cut(range(text))}${end <= context ? "" : "…"}`
   return change(path, part(before), part(after), excess(range(after).length, maxLength))
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 type Fields = ReadonlyArray<readonly [string, unknown]>
 

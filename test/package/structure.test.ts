@@ -198,7 +198,6 @@ const timers: Readonly<Record<string, string>> = {
   "server/internal/http/session.ts": "bounds a session without a reader",
   "server/internal/rounds.ts": "gathers questions, and bounds the wait for their answers",
   "tools/snapshot.ts": "bounds the operations of a store that hangs",
-  "tools/ToolPins.ts": "gives way to other events between batches",
   "transport/http/connection.ts": "bounds a POST whose answer came on another stream",
   "transport/StdioTransport.ts": "looks for a process that reads nothing",
   "transport/WebSocketTransport.ts": "the keep-alive of a socket",
