@@ -7,21 +7,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import { arrays, objects, unevaluatedItems, unevaluatedProperties } from "./collections.ts"
-import {
-  applicators,
-  emptySeen,
-  type Evaluation,
-  fail,
-  type Keyword,
-  mergeSeen,
-  type Path,
-  scalars,
-  type Seen,
-  spend,
-  Unchecked
-} from "./evaluation.ts"
 import { isObject, type Json, type JsonObject } from "./Json.ts"
+import type { Evaluation, Path, Seen } from "./keywords.ts"
+import { emptySeen, fail, keywords, mergeSeen, spend, Unchecked, unevaluated } from "./keywords.ts"
 import { walk } from "./schema.ts"
 
 /** The value fits; it does not (`path` is a JSON pointer); or the schema cannot be used, and why. */
@@ -51,26 +39,16 @@ const maxDepth = 256
 
 const maxPatterns = 64
 
-const keywords: ReadonlyMap<string, Keyword> = new Map([...scalars, ...arrays, ...objects, ...applicators])
-
 /** The steps that judging a value may take: generous for honest schemas, and linear in the value whatever the schema. */
-const stepsFor = (value: unknown): number => {
+const stepsFor = (value: Json): number => {
   let nodes = 1
-  let characters = 0
-  const pending: Array<unknown> = [value]
-  while (pending.length > 0) {
-    const node = pending.pop()
-    if (typeof node === "string") characters += node.length
-    else if (Array.isArray(node)) {
-      nodes += node.length
-      for (const item of node) pending.push(item)
-    } else if (isObject(node)) {
-      for (const [key, item] of Object.entries(node)) {
-        nodes++
-        characters += key.length
-        pending.push(item)
-      }
-    }
+  let characters = typeof value === "string" ? value.length : 0
+  if (typeof value === "object" && value !== null) {
+    walk(value, (key, item) => {
+      nodes++
+      for (const text of [key, item]) if (typeof text === "string") characters += text.length
+      return true
+    })
   }
   return Math.min(maxSteps, 20_000 + 50 * nodes + 4 * characters)
 }
@@ -90,10 +68,10 @@ const evaluateAll = (
     spend(on, 1)
     if (!keyword(on, schema[key], value, schema, path, seen)) return false
   }
-  if (seen === undefined) return true
-  const { unevaluatedItems: items, unevaluatedProperties: properties } = schema
-  return (items === undefined || unevaluatedItems(on, items, value, schema, path, seen)) &&
-    (properties === undefined || unevaluatedProperties(on, properties, value, schema, path, seen))
+  return seen === undefined ||
+    unevaluated.every(([key, keyword]) =>
+      schema[key] === undefined || keyword(on, schema[key], value, schema, path, seen)
+    )
 }
 
 const evaluate = (
