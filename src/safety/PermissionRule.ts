@@ -182,6 +182,7 @@ const toolCharacters = /^[^\s()[\]{}"'`\\,;=<>|?!&\u0000-\u001f\u007f-\u{10ffff}
 
 const badCharacters = "it has characters that neither a server nor a tool has in its name"
 
+/** A text divided at each of its separators in turn. */
 const divisions = (text: string, separator: RegExp): ReadonlyArray<Division> =>
   Array.from(text.matchAll(separator), ({ 0: { length }, index }): Division => [
     text.slice(0, index),
@@ -199,16 +200,17 @@ const divided = (text: string, isNarrow: boolean): Either.Either<ReadonlyArray<D
   if (mark !== undefined) return serverCharacters.test(mark[0]) ? Either.right([mark]) : Either.left(badCharacters)
   if (!toolCharacters.test(text)) return Either.left(badCharacters)
   if (isQualified) {
-    const [first] = divisions(rest, /(?<!^.*__.*)__/g)
-    if (first === undefined && rest.includes("__")) {
+    const at = rest.indexOf("__")
+    if (at === 0 || (at !== -1 && at + 2 === rest.length)) {
       return Either.left("it needs a server and a tool: `mcp__server__tool`")
     }
     if (!isNarrow) return Either.right([[rest, "*"], ...divisions(rest, /__|[./]/g)])
-    if (first === undefined && rest.includes("/")) return Either.left(badCharacters)
-    return Either.right([first ?? [rest, "*"]])
+    if (at !== -1) return Either.right([[rest.slice(0, at), rest.slice(at + 2)]])
+    return rest.includes("/") ? Either.left(badCharacters) : Either.right([[rest, "*"]])
   }
-  const slash = divisions(text, /(?<!\/.*)\//g)
-  const all = slash.length > 0 ? slash : divisions(text, /\./g)
+  // a tool may have slashes in its name, and a server may not
+  const slash = divisions(text, /\//g)
+  const all = slash.length > 0 ? slash.slice(0, 1) : divisions(text, /\./g)
   if (all.length === 0) return Either.left("it does not name a server and a tool: write `server/tool`")
   return isNarrow && all.length > 1
     ? Either.left("it can be read in more than one way, because it has several dots: write `server/tool`")
