@@ -4,7 +4,6 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
@@ -96,53 +95,46 @@ export const definition = (
   deferred: false
 })
 
-const inputSchema = (properties: JsonObject, ...required: ReadonlyArray<string>): JsonObject => ({
-  type: "object",
-  properties,
-  required,
-  additionalProperties: false
-})
-
 const offset = { type: "integer", minimum: 0, description: "Where to begin, as an earlier answer says (default 0)" }
-
-const listing = definition({
-  name: "list_mcp_resources",
-  description: "Lists the resources of MCP servers, and the templates that URIs of more resources can be made from. " +
-    "Read one with read_mcp_resource.",
-  inputSchema: inputSchema({
-    server: { type: "string", description: "Only those of the server with this name" },
-    offset
-  })
-})
-
-const reading = definition({
-  name: "read_mcp_resource",
-  description: "Reads a resource of an MCP server.",
-  inputSchema: inputSchema({
-    uri: { type: "string", description: "The URI, as it is listed or made from a template" },
-    server: { type: "string", description: "The name of its server, where several have it" }
-  }, "uri")
-})
-
-const paging = definition({
-  name: "mcp_read_output",
-  description: "Reads on in an output that was too long to be shown whole.",
-  inputSchema: inputSchema({
-    handle: { type: "string", description: "The handle that stands in the output that was cut" },
-    offset: { ...offset, description: "The character to begin at (default 0)" },
-    limit: { type: "integer", minimum: 1, description: "How many characters at most" }
-  }, "handle")
-})
 
 // models write `null` where they mean nothing, and numbers as texts
 const maybe = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
 const Whole = Schema.Union(Schema.Number, Schema.NumberFromString)
 
-const decodeListing = Schema.decodeUnknownEither(Schema.Struct({ server: maybe(Schema.String), offset: maybe(Whole) }))
-const decodeReading = Schema.decodeUnknownEither(Schema.Struct({ uri: Schema.String, server: maybe(Schema.String) }))
-const decodePaging = Schema.decodeUnknownEither(
-  Schema.Struct({ handle: Schema.String, offset: maybe(Whole), limit: maybe(Whole) })
-)
+const listing = {
+  name: "list_mcp_resources",
+  description: "Lists the resources of MCP servers, and the templates that URIs of more resources can be made from. " +
+    "Read one with read_mcp_resource.",
+  properties: {
+    server: { type: "string", description: "Only those of the server with this name" },
+    offset
+  },
+  required: [],
+  args: Schema.Struct({ server: maybe(Schema.String), offset: maybe(Whole) })
+}
+
+const reading = {
+  name: "read_mcp_resource",
+  description: "Reads a resource of an MCP server.",
+  properties: {
+    uri: { type: "string", description: "The URI, as it is listed or made from a template" },
+    server: { type: "string", description: "The name of its server, where several have it" }
+  },
+  required: ["uri"],
+  args: Schema.Struct({ uri: Schema.String, server: maybe(Schema.String) })
+}
+
+const paging = {
+  name: "mcp_read_output",
+  description: "Reads on in an output that was too long to be shown whole.",
+  properties: {
+    handle: { type: "string", description: "The handle that stands in the output that was cut" },
+    offset: { ...offset, description: "The character to begin at (default 0)" },
+    limit: { type: "integer", minimum: 1, description: "How many characters at most" }
+  },
+  required: ["handle"],
+  args: Schema.Struct({ handle: Schema.String, offset: maybe(Whole), limit: maybe(Whole) })
+}
 
 const natural = (value: number | null | undefined): number | undefined =>
   typeof value !== "number" || !(value >= 0) ? undefined : Math.floor(Math.min(value, Number.MAX_SAFE_INTEGER))
@@ -150,22 +142,31 @@ const natural = (value: number | null | undefined): number | undefined =>
 const nonEmpty = (value: string | null | undefined): string | undefined =>
   value === null || value === "" ? undefined : value
 
-const toolOf = <A, E>(
-  definition: ToolHandler.Definition,
-  decode: (args: unknown) => Either.Either<A, E>,
+const toolOf = <A, I>(
+  { args, description, name, properties, required }: {
+    readonly name: string
+    readonly description: string
+    readonly properties: JsonObject
+    readonly required: ReadonlyArray<string>
+    readonly args: Schema.Schema<A, I>
+  },
   run: (args: A) => Effect.Effect<Answer, McpError.RuntimeError>
-): AgentTool => ({
-  definition,
-  run: (args) =>
-    Either.match(decode(args), {
-      onLeft: () => {
-        const required = JSON.stringify(definition.inputSchema["required"])
-        const detail = `${definition.name} does not take these arguments; it needs ${required}, each a string`
-        return new McpError.InvalidArguments({ server: "", operation: definition.name, path: "", detail })
-      },
-      onRight: run
-    })
-})
+): AgentTool => {
+  const decode = Schema.decodeUnknown(args)
+  const detail = `${name} does not take these arguments; it needs ${JSON.stringify(required)}, each a string`
+  return {
+    definition: definition({
+      name,
+      description,
+      inputSchema: { type: "object", properties, required, additionalProperties: false }
+    }),
+    run: (args) =>
+      decode(args).pipe(
+        Effect.mapError(() => new McpError.InvalidArguments({ server: "", operation: name, path: "", detail })),
+        Effect.flatMap(run)
+      )
+  }
+}
 
 const again = "Call the tool again, and ask it for less."
 
@@ -192,20 +193,16 @@ export const make = (
     const resources = Resources.make({ guard, permissions, runtime, pageSize: Math.max(1, pageSize) })
 
     const tools = [
-      toolOf(
-        listing,
-        decodeListing,
-        ({ offset, server }) => resources.list(nonEmpty(server), natural(offset) ?? 0)
-      ),
-      toolOf(reading, decodeReading, ({ server, uri }) => resources.read(nonEmpty(server), uri)),
-      toolOf(paging, decodePaging, ({ handle, limit, offset }) =>
+      toolOf(listing, ({ offset, server }) => resources.list(nonEmpty(server), natural(offset) ?? 0)),
+      toolOf(reading, ({ server, uri }) => resources.read(nonEmpty(server), uri)),
+      toolOf(paging, ({ handle, limit, offset }) =>
         guard.renderPage(handle, { offset: natural(offset), limit: natural(limit) }).pipe(
           Effect.map(({ attachments, text }) => ({ text, attachments, isError: false })),
           Effect.catchTag("SpillError", ({ reason }) =>
             Effect.succeed({ text: `Error (SpillError): ${unreadable[reason]}`, attachments: [], isError: true }))
         ))
-    ].filter(({ definition }) =>
-      isOffered[definition.name] === true
+    ].filter(({ definition: { name } }) =>
+      isOffered[name] === true
     )
 
     /** A server of which a model may use nothing has nothing to explain. */
@@ -218,20 +215,16 @@ export const make = (
     const sections = new Map<string, { readonly words: string; readonly section: Section }>()
 
     const sectionOf = (server: string, words: string): Effect.Effect<Section> =>
-      Effect.suspend(() => {
+      Effect.gen(function*() {
         const known = sections.get(server)
         if (known?.words === words) {
-          return Effect.succeed(known.section)
+          return known.section
         }
         const brief = HiddenText.brief(words, maxInstructions)
-        return Effect.map(
-          guard.renderText(brief, { server, tool: "instructions", kind: "instructions" }),
-          ({ text }) => {
-            const section = { server, text: `The server "${UntrustedText.excerpt(server, 128)}" says:\n${text}` }
-            sections.set(server, { words, section })
-            return section
-          }
-        )
+        const { text } = yield* guard.renderText(brief, { server, tool: "instructions", kind: "instructions" })
+        const section = { server, text: `The server "${UntrustedText.excerpt(server, 128)}" says:\n${text}` }
+        sections.set(server, { words, section })
+        return section
       })
 
     const instructions = (since?: Instructions): Effect.Effect<Instructions> =>
@@ -245,13 +238,10 @@ export const make = (
           name))
         const now = yield* Effect.forEach(speaking, ({ name, words }) =>
           sectionOf(name, words))
-        for (const server of Array.from(sections.keys())) {
-          if (
-            !servers.some(({ name }) =>
-              name === server
-            )
-          ) sections.delete(server)
-        }
+        const names = new Set(servers.map(({ name }) =>
+          name
+        ))
+        for (const server of Array.from(sections.keys())) if (!names.has(server)) sections.delete(server)
         const before = new Map(since?.sections.map(({ server, text }) => [server, text]))
         return {
           sections: now,
@@ -265,8 +255,8 @@ export const make = (
       // rules may change at any time
       tools: () =>
         tools.map(({ definition, run }) => {
-          const requiresApproval = definition === reading && !permissions.isOpen("model")
-          return { definition: requiresApproval ? { ...reading, requiresApproval } : definition, run }
+          const requiresApproval = definition.name === reading.name && !permissions.isOpen("model")
+          return { definition: requiresApproval ? { ...definition, requiresApproval } : definition, run }
         }),
       commands: Commands.make({ guard, permissions, runtime }),
       instructions

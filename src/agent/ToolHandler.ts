@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
@@ -29,6 +28,7 @@ import * as AutoSearch from "../tools/AutoSearch.ts"
 import * as SearchSession from "../tools/SearchSession.ts"
 import * as Tool from "../tools/Tool.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as ToolIndex from "../tools/ToolIndex.ts"
 import * as AgentTools from "./AgentTools.ts"
 
 /** A tool as a model gets it: bounded texts without hidden characters. */
@@ -141,11 +141,6 @@ export type Requirements =
 /** An output without the call that it answers. */
 type Answer = Omit<Output, "callId" | "name">
 
-/** A tool as a model may see it. */
-interface Shown extends ToolCatalog.Offered {
-  readonly requiresApproval: boolean
-}
-
 /** The longest name that is looked up. */
 const maxName = 512
 
@@ -173,53 +168,36 @@ const cleaning = (maxDescription: number): (tool: Tool.Tool) => Tool.Tool => {
       title: brief(title, 256),
       description: brief(description, maxDescription),
       inputSchema: HiddenText.cleanJson(inputSchema),
-      annotations: annotations.title === undefined
-        ? annotations
-        : { ...annotations, title: brief(annotations.title, 256) }
+      annotations: { ...annotations, ...(annotations.title && { title: brief(annotations.title, 256) }) }
     }
     cleaned.set(tool, fresh)
     return fresh
   }
 }
 
-const ofServer = ({ _tag, name, requiresApproval, server, tool }: Shown, offered: Partial<Definition>): Definition => ({
-  name,
-  title: tool.title,
-  description: "",
-  inputSchema: tool.inputSchema,
-  ...offered,
-  requiresApproval,
-  annotations: tool.annotations,
-  server,
-  deferred: _tag === "Deferred"
-})
+const invalid = (detail: string) =>
+  new McpError.InvalidArguments({ server: "", operation: "tools/call", path: "", detail })
 
 const parse = Schema.decodeUnknownEither(Schema.parseJson())
 
-const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`
-
-/** The arguments as an object, in any of the forms of APIs, or what is wrong with them. */
-const argumentsOf = (given: unknown, maxLength: number): Either.Either<JsonObject, string> => {
-  const isEmpty = typeof given === "string" && given.length <= maxLength && given.trim() === ""
-  if (given === undefined || given === null || isEmpty) return Either.right({})
-  if (typeof given === "string" && given.length > maxLength) {
-    return Either.left(`they have ${given.length} characters, and ${maxLength} are the most`)
-  }
-  const parsed = typeof given === "string" ? parse(given) : Either.right(given)
-  if (Either.isLeft(parsed)) {
-    return Either.left("they are not valid JSON; write one JSON object, and nothing before or behind it")
-  }
-  const value = parsed.right
-  if (value === null) return Either.right({})
-  // the cast: it comes from JSON, or from an API that has parsed JSON
-  return isObject(value)
-    ? Either.right(value as JsonObject)
-    : Either.left(`they are ${kindOf(value)} and not an object`)
-}
-
-const invalid = (detail: string): Effect.Effect<never, McpError.InvalidArguments> =>
-  Effect.fail(new McpError.InvalidArguments({ server: "", operation: "tools/call", path: "", detail }))
+/** The arguments as an object, in any of the forms of APIs. */
+const argumentsOf = (given: unknown, maxLength: number): Either.Either<JsonObject, McpError.InvalidArguments> =>
+  Either.gen(function*() {
+    const isText = typeof given === "string"
+    if (isText && given.length > maxLength) {
+      return yield* Either.left(invalid(`they have ${given.length} characters, and ${maxLength} are the most`))
+    }
+    const read = isText && given.trim() !== "" ? parse(given) : Either.right(isText ? null : given)
+    const value = (yield* Either.mapLeft(read, () =>
+      invalid("they are not valid JSON; write one JSON object, and nothing before or behind it"))) ?? {}
+    // the cast: it comes from JSON, or from an API that has parsed JSON
+    if (isObject(value)) {
+      return value as JsonObject
+    }
+    return yield* Either.left(
+      invalid(`they are ${Array.isArray(value) ? "a list" : `a ${typeof value}`} and not an object`)
+    )
+  })
 
 /** Characters of a server's text about an error. */
 const maxErrorText = 4096
@@ -270,47 +248,30 @@ export const make = (
       wait === undefined ? runtime.tools : runtime.offered(wait).tools
 
     /** The tools of servers, without those that have a name of ours and so could not be called. */
-    const shown = ({ tools }: McpRuntime.Tools): ReadonlyArray<Shown> =>
-      tools.filter(({ name }) => own(name) === undefined).map(({ _tag, name, requiresApproval, serverName, tool }) => ({
-        _tag,
-        name,
-        server: serverName,
-        tool: cleaned(tool),
-        requiresApproval
-      }))
-
-    const sessionOf = (
-      id: string | undefined,
-      model: AutoSearch.Model,
-      tools: Effect.Effect<ReadonlyArray<Shown>>
-    ) => sessions.session(id ?? "", { model, tools })
-
-    const remember = (definitions: ReadonlyArray<Definition>): void => {
-      for (const { name } of definitions) {
-        given.delete(name)
-        given.add(name)
-      }
-      for (const name of given) {
-        if (given.size <= maxGiven) return
-        given.delete(name)
-      }
-    }
+    const entriesOf = ({ tools }: McpRuntime.Tools): ReadonlyArray<ToolIndex.Entry> =>
+      tools.filter(({ name }) => own(name) === undefined)
+        .map(({ name, serverName, tool }) => ({ name, server: serverName, tool: cleaned(tool) }))
 
     const definitions: ToolHandler["Type"]["definitions"] = (asked) =>
       Effect.gen(function*() {
         const found = yield* toolsWithin(asked?.wait)
-        const tools = shown(found)
-        const byName = new Map(tools.map((tool) => [tool.name, tool]))
-        const session = sessionOf(asked?.session, asked?.model ?? anyModel, Effect.succeed(tools))
+        const byName = new Map(found.tools.map((tool) => [tool.name, tool]))
+        const tools = Effect.succeed(entriesOf(found))
+        const session = sessions.session(asked?.session ?? "", { model: asked?.model ?? anyModel, tools })
         const offer = yield* session.offer
-        const offered = offer.definitions.flatMap((each): ReadonlyArray<Definition> => {
-          const { description = "", inputSchema, name } = each
-          if (each.entry === undefined) return [AgentTools.definition({ name, description, inputSchema })]
-          const tool = byName.get(name)
-          return tool === undefined ? [] : [ofServer(tool, { description, inputSchema })]
+        const offered = offer.definitions.map(({ description = "", entry, inputSchema, name }): Definition => {
+          const definition = AgentTools.definition({ name, description, inputSchema })
+          if (entry === undefined) return definition
+          const { server, tool: { annotations, title } } = entry
+          const { _tag, requiresApproval = true } = byName.get(name) ?? {}
+          return { ...definition, title, annotations, requiresApproval, server, deferred: _tag === "Deferred" }
         })
         const all = [...agentTools.tools().map(({ definition }) => definition), ...offered]
-        remember(all)
+        for (const { name } of all) {
+          given.delete(name)
+          given.add(name)
+        }
+        for (const name of Array.from(given).slice(0, -maxGiven)) given.delete(name)
         return { tools: all, missing: found.missing, searching: offer.searching }
       })
 
@@ -324,17 +285,14 @@ export const make = (
     })
 
     /** Tools for apps only do not exist for a model. */
-    const isHidden = (name: string): boolean => {
-      const entry = catalog.index().resolve(name)
-      return entry !== undefined && Tool.isAppOnly(entry.tool)
-    }
+    const isHidden = (entry: ToolIndex.Entry | undefined): boolean => entry !== undefined && Tool.isAppOnly(entry.tool)
 
     /** Suggests only tools that a model may call. */
     const withoutHidden = (error: McpError.NotFound): McpError.NotFound => {
       const { byQualifiedName } = catalog.index()
       const suggestions = error.suggestions?.filter((name) => {
         const entry = byQualifiedName.get(name)
-        if (entry === undefined || Tool.isAppOnly(entry.tool)) return false
+        if (entry === undefined || isHidden(entry)) return false
         const subject = { kind: "tool", server: entry.server, name: entry.tool.name } as const
         return permissions.decide("model", subject).decision !== "deny"
       })
@@ -348,15 +306,13 @@ export const make = (
       tell: (event: Event) => void
     ): Effect.Effect<Answer, McpError.RuntimeError> =>
       Effect.suspend(() => {
-        if (name.length > maxName || isHidden(name)) {
+        if (name.length > maxName || isHidden(catalog.index().resolve(name))) {
           return Effect.fail(new McpError.NotFound({ server: "", kind: "tool", name }))
         }
         return runtime.callTool(name, args, {
+          ...handling,
           origin: "model",
           callId: id === "" ? undefined : id,
-          idleTimeout: handling?.idleTimeout,
-          totalTimeout: handling?.totalTimeout,
-          meta: handling?.meta,
           onProgress: ({ message, progress, total }) =>
             tell(Event.Progress({
               callId: id,
@@ -378,14 +334,13 @@ export const make = (
       )
 
     const find = ({ session }: Call, args: JsonObject): Effect.Effect<Answer, McpError.InvalidArguments> =>
-      Option.match(AutoSearch.decodeQuery(args), {
-        onNone: () =>
-          invalid("a search needs a `query`, in a few words"),
-        onSome: (query) =>
-          sessionOf(session, anyModel, Effect.map(toolsWithin(searchWait), shown)).search(query).pipe(
-            Effect.flatMap(({ text }) => guard.renderText(text, { server: query.server ?? "mcp", tool: search })),
-            Effect.map(({ text }) => answer(text))
-          )
+      Effect.gen(function*() {
+        const query = yield* Effect.mapError(AutoSearch.decodeQuery(args), () =>
+          invalid("a search needs a `query`, in a few words"))
+        const tools = Effect.map(toolsWithin(searchWait), entriesOf)
+        const found = yield* sessions.session(session ?? "", { model: anyModel, tools }).search(query)
+        const { text } = yield* guard.renderText(found.text, { server: query.server ?? "mcp", tool: search })
+        return answer(text)
       })
 
     const answered = (
@@ -393,17 +348,23 @@ export const make = (
       handling: HandleOptions | undefined,
       tell: (event: Event) => void
     ): Effect.Effect<Answer> =>
-      Effect.suspend((): Effect.Effect<Answer, McpError.RuntimeError> => {
-        const args = argumentsOf(request.arguments, maxArguments)
-        if (Either.isLeft(args)) return invalid(args.left)
-        if (request.name === search) return find(request, args.right)
-        const tool = own(request.name)
-        return tool === undefined
-          ? call(request, args.right, handling, tell)
-          : Effect.map(tool.run(args.right), ({ text, ...more }) => answer(text, more))
-      }).pipe(Effect.catchAll((error) =>
-        Effect.map(errorText(error, request.name, guard, redactor), (text) => answer(text, { isError: true, error }))
-      ))
+      Effect.suspend(() =>
+        argumentsOf(request.arguments, maxArguments)
+      ).pipe(
+        Effect.flatMap((args): Effect.Effect<Answer, McpError.RuntimeError> => {
+          if (request.name === search) {
+            return find(request, args)
+          }
+          const tool = own(request.name)
+          return tool === undefined
+            ? call(request, args, handling, tell)
+            : Effect.map(tool.run(args), ({ text, ...more }) =>
+              answer(text, more))
+        }),
+        Effect.catchAll((error) =>
+          Effect.map(errorText(error, request.name, guard, redactor), (text) => answer(text, { isError: true, error }))
+        )
+      )
 
     const handle: ToolHandler["Type"]["handle"] = (request, handling) =>
       Effect.uninterruptibleMask((restore) =>

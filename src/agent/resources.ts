@@ -27,26 +27,20 @@ export interface Resources {
   readonly read: (server: string | undefined, uri: string) => Answered
 }
 
-/** A resource or a template, and its line for a model. */
-interface Item {
-  readonly server: string
-  readonly line: string | undefined
-}
-
 const maxUri = 4096
 const maxName = 128
 const maxDescription = 300
 
-type About = Pick<McpClient.Resource, "name" | "title" | "description" | "mimeType">
-
 const brief = (text: string | undefined, limit: number): string | undefined => text && HiddenText.brief(text, limit)
 
+/** A resource, or a template with the key of its URI. */
+interface Item extends McpClient.Resource {
+  readonly server: string
+  readonly key: "uri" | "uriTemplate"
+}
+
 /** A model must write a URI exactly, so one with hidden characters has no line. */
-const lineOf = (
-  key: "uri" | "uriTemplate",
-  uri: string,
-  { description, mimeType, name, title }: About
-): string | undefined =>
+const lineOf = ({ description, key, mimeType, name, title, uri }: Item): string | undefined =>
   uri.length > maxUri || HiddenText.brief(uri, maxUri) !== uri
     ? undefined
     : JSON.stringify({
@@ -80,34 +74,23 @@ export const make = ({ guard, pageSize, permissions, runtime }: Options): Resour
 
   const everything = Effect.all([runtime.resources, runtime.resourceTemplates], { concurrency: "unbounded" })
 
-  const sectionOf = (server: string, items: ReadonlyArray<Item>): Effect.Effect<string> =>
-    Effect.map(
-      guard.renderText(items.flatMap(({ line }) => line ?? []).join("\n"), {
-        server,
-        tool: "list_mcp_resources",
-        kind: "resource"
-      }),
-      ({ text }) => text
-    )
-
   const list: Resources["list"] = (only, offset) =>
     Effect.gen(function*() {
       if (only !== undefined) yield* runtime.servers.get(only)
       const [resources, templates] = yield* everything
       const isWanted = ({ server }: { readonly server: string }): boolean => only === undefined || server === only
-      const all: ReadonlyArray<Item> = [
-        ...resources.items.filter((each) => isWanted(each) && isAllowed(each.server, each.uri))
-          .map((each) => ({ server: each.server, line: lineOf("uri", each.uri, each) })),
-        ...templates.items.filter((each) => isWanted(each) && isAllowed(each.server, each.uriTemplate))
-          .map((each) => ({ server: each.server, line: lineOf("uriTemplate", each.uriTemplate, each) }))
-      ]
+      const all = [
+        ...resources.items.map((each): Item => ({ ...each, key: "uri" })),
+        ...templates.items.map((each): Item => ({ ...each, key: "uriTemplate", uri: each.uriTemplate }))
+      ].filter((each) => isWanted(each) && isAllowed(each.server, each.uri))
       // the items of one server stay in its order
-      const items = all.filter(({ line }) => line !== undefined).toSorted(byServer)
+      const items = all.map((each) => ({ server: each.server, line: lineOf(each) }))
+        .filter(({ line }) => line !== undefined).toSorted(byServer)
       const page = items.slice(offset, offset + pageSize)
-      const sections = yield* Effect.forEach(
-        new Set(page.map(({ server }) => server)),
-        (server) => sectionOf(server, page.filter((item) => item.server === server))
-      )
+      const sections = yield* Effect.forEach(new Set(page.map(({ server }) => server)), (server) => {
+        const lines = page.flatMap((item) => item.server === server ? [item.line] : [])
+        return guard.renderText(lines.join("\n"), { server, tool: "list_mcp_resources", kind: "resource" })
+      })
       // a server without resources is not missing
       const missing = [...resources.missing, ...templates.missing]
         .filter((each) => isWanted(each) && each.error?._tag !== "CapabilityMissing")
@@ -123,7 +106,7 @@ export const make = ({ guard, pageSize, permissions, runtime }: Options): Resour
         connecting.length > 0 ? `These servers are still connecting: ${namesOf(connecting)}.` : [],
         absent.length > 0 ? `These servers are not available now: ${namesOf(absent)}.` : []
       ].flat()
-      return { text: [...sections, ...notes].join("\n"), attachments: [], isError: false }
+      return { text: [...sections.map(({ text }) => text), ...notes].join("\n"), attachments: [], isError: false }
     })
 
   const invalidUri = (detail: string) =>
