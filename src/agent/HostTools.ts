@@ -70,18 +70,9 @@ const changing: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(
   ["ConfigurationReloaded", "StatusChanged", "ToolQuarantined", "ToolsRefreshed"] as const
 )
 
-/** The parts of the tools that a reader can tell apart. */
+/** The contents that a reader can tell apart. */
 const fingerprint = ({ mcp, missing }: Tools<CoreTool>): string =>
-  JSON.stringify([
-    mcp.map(({ deferred, description, inputSchema, name, requiresApproval }) => [
-      name,
-      description,
-      inputSchema,
-      requiresApproval,
-      deferred
-    ]),
-    missing.map((each) => [each.server, reasonOf(each)])
-  ])
+  JSON.stringify([mcp, missing.map((each) => [each.server, reasonOf(each)])])
 
 /** Asks the servers for their tools in the background, until the scope closes. */
 export const make = <Core extends CoreTool>(

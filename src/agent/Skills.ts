@@ -2,9 +2,9 @@
  * The skills of servers (SEP-2640): their list, and their files, each compared with its entry in the list. No file of a
  * skill is read before the skill is loaded.
  */
+import { filterMap } from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as McpClient from "../client/McpClient.ts"
 import * as Document from "../config/document.ts"
@@ -49,11 +49,8 @@ export class SkillRejected extends Data.TaggedError("SkillRejected")<{
   readonly reason: "size" | "digest" | "frontmatter" | "unlisted" | "unverifiable"
 }> {
   override get message(): string {
-    const file = UntrustedText.quote(UntrustedText.excerpt(this.uri, 256))
-    return `${
-      UntrustedText.quote(UntrustedText.excerpt(this.server, 128))
-    }: the skill file ${file} does not match its ` +
-      `entry (${this.reason})`
+    const server = UntrustedText.quote(this.server, 128)
+    return `${server}: the skill file ${UntrustedText.quote(this.uri)} does not match its entry (${this.reason})`
   }
 }
 
@@ -66,41 +63,42 @@ const maxSkills = 1000
 
 const decodeEntry = Schema.decodeUnknownOption(Schema.Struct({
   uri: Schema.String,
-  frontmatter: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  frontmatter: Schema.Struct(
+    { name: Schema.NonEmptyString },
+    Schema.Record({ key: Schema.String, value: Schema.Unknown })
+  ),
   resources: Schema.optionalWith(Schema.Array(Schema.Unknown), { default: () => [] })
 }))
 const decodeFile = Schema.decodeUnknownOption(File)
 
 /** The usable skills of a page. */
 const skillsOf = (server: string, entries: unknown): ReadonlyArray<Skill> =>
-  (Array.isArray(entries) ? entries : []).flatMap((entry) => {
-    const decoded = Option.getOrUndefined(decodeEntry(entry))
-    const { description, name } = decoded?.frontmatter ?? {}
-    if (decoded === undefined || typeof name !== "string" || name === "") return []
-    return [{
-      server,
-      uri: decoded.uri,
-      name,
-      description: typeof description === "string" ? description : undefined,
-      // the cast: it was parsed from JSON
-      frontmatter: decoded.frontmatter as JsonObject,
-      files: decoded.resources.flatMap((file) => Option.toArray(decodeFile(file)))
-    }]
-  })
+  filterMap(Array.isArray(entries) ? entries : [], (entry: unknown) => decodeEntry(entry)).map((
+    { frontmatter, resources, uri }
+  ) => ({
+    server,
+    uri,
+    name: frontmatter.name,
+    description: typeof frontmatter["description"] === "string" ? frontmatter["description"] : undefined,
+    // the cast: it was parsed from JSON
+    frontmatter: frontmatter as JsonObject,
+    files: filterMap(resources, (file) => decodeFile(file))
+  }))
 
 const pages = (
   server: string,
-  session: McpClient.McpClient,
-  cursor: string | undefined,
-  before: ReadonlyArray<Skill>,
-  page: number
+  session: McpClient.McpClient
 ): Effect.Effect<ReadonlyArray<Skill>, McpError.CallError> =>
-  Effect.flatMap(session.request("skills/list", cursor === undefined ? {} : { cursor }), ({ nextCursor, skills }) => {
-    const all = before.concat(skillsOf(server, skills)).slice(0, maxSkills)
-    const isMore = typeof nextCursor === "string" && nextCursor !== cursor
-    return isMore && page < maxPages && all.length < maxSkills
-      ? pages(server, session, nextCursor, all, page + 1)
-      : Effect.succeed(all)
+  Effect.gen(function*() {
+    let all: ReadonlyArray<Skill> = []
+    let cursor: string | undefined
+    for (let page = 0; page < maxPages && all.length < maxSkills; page++) {
+      const { nextCursor, skills } = yield* session.request("skills/list", cursor === undefined ? {} : { cursor })
+      all = all.concat(skillsOf(server, skills)).slice(0, maxSkills)
+      if (typeof nextCursor !== "string" || nextCursor === cursor) break
+      cursor = nextCursor
+    }
+    return all
   })
 
 const hasSkills = ({ capabilities: { extensions } }: McpClient.McpClient): boolean =>
@@ -110,7 +108,7 @@ const hasSkills = ({ capabilities: { extensions } }: McpClient.McpClient): boole
 export const list = (runtime: Runtime, server: string): Effect.Effect<ReadonlyArray<Skill>, McpError.RuntimeError> =>
   runtime.withClient(
     server,
-    (session) => hasSkills(session) ? pages(server, session, undefined, [], 1) : Effect.succeed([])
+    (session) => hasSkills(session) ? pages(server, session) : Effect.succeed([])
   )
 
 const digestOf = ({ digest }: File): string | undefined =>

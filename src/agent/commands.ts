@@ -17,12 +17,6 @@ export interface CommandMessage extends Pick<ToolHandler.Output, "text" | "attac
   readonly role: "user" | "assistant"
 }
 
-interface Argument {
-  readonly name: string
-  readonly description: string | undefined
-  readonly required: boolean
-}
-
 export interface Command {
   /** `/mcp__server__prompt`. */
   readonly name: string
@@ -30,7 +24,7 @@ export interface Command {
   readonly prompt: string
   readonly title: string | undefined
   readonly description: string | undefined
-  readonly arguments: ReadonlyArray<Argument>
+  readonly arguments: McpClient.Prompt["arguments"]
   /** Takes arguments by name, or a text as `parseLine` reads it. */
   readonly run: (
     args?: Readonly<Record<string, string>> | string,
@@ -82,7 +76,7 @@ export const make = ({ guard, permissions, runtime }: Services): Effect.Effect<C
   const command = (prompt: Prompt): Command => {
     const { description, name, server, title } = prompt
     /** The arguments as they are shown, by their own names. */
-    const shown = new Map(prompt.arguments.map(({ description, name, required }): [string, Argument] => [
+    const shown = new Map(prompt.arguments.map(({ description, name, required }) => [
       name,
       { name: HiddenText.brief(name, maxName), description: brief(description, maxDescription), required }
     ]))
@@ -112,15 +106,15 @@ export const make = ({ guard, permissions, runtime }: Services): Effect.Effect<C
       return Effect.succeed(Object.fromEntries(entries))
     }
 
-    const message = ({ content, role }: McpClient.PromptMessages["messages"][number]): Effect.Effect<CommandMessage> =>
-      Effect.map(
-        guard.render({ content: [content], structuredContent: undefined, isError: false }, {
-          server,
-          tool: name,
-          kind: "prompt"
-        }),
+    const message = (
+      { content, role }: McpClient.PromptMessages["messages"][number]
+    ): Effect.Effect<CommandMessage> => {
+      const result = { content: [content], structuredContent: undefined, isError: false }
+      return Effect.map(
+        guard.render(result, { server, tool: name, kind: "prompt" }),
         ({ attachments, text }) => ({ role: role === "assistant" ? "assistant" : "user", text, attachments })
       )
+    }
 
     return {
       name: `/${ToolName.qualify(server, name, "double")}`,
