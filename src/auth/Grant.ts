@@ -34,16 +34,11 @@ export type Grant =
     readonly _tag: "ClientCredentials"
     readonly issuer: string
     readonly clientId: string
-    readonly secret: Redacted.Redacted
-  }
-  | {
-    readonly _tag: "ClientCredentials"
-    readonly issuer: string
-    readonly clientId: string
+  } & ({ readonly secret: Redacted.Redacted } | {
     /** PKCS #8, PEM. */
     readonly privateKey: Redacted.Redacted
     readonly algorithm: string
-  }
+  })
   | {
     readonly _tag: "JwtBearer"
     readonly issuer: string

@@ -27,7 +27,7 @@ export type Verdict = Either.Either<URL, Fault>
 export const defaults: Rules = { loopback: false, privateHosts: [] }
 
 /** The length that RFC 9110 asks every implementation to support. */
-export const maxLength = 8000
+const maxLength = 8000
 
 /** Where an address leads. No rule admits `special`, where no network has an authorization server. */
 type Kind = "public" | "loopback" | "private" | "special"
@@ -126,33 +126,25 @@ const parse = (url: string | URL): Verdict => {
 
 /** Whether a host may have an address of this kind. */
 const admits = (host: string, kind: Kind, rules: Rules): boolean => {
-  switch (kind) {
-    case "public":
-      // a name that is trusted as this machine must not lead to another one
-      return !isUnder(host, "localhost")
-    case "loopback":
-      return (rules.loopback && isLoopback(host)) || isAmong(host, rules.privateHosts)
-    case "private":
-      return isAmong(host, rules.privateHosts)
-    case "special":
-      return false
-  }
+  // a name that is trusted as this machine must not lead to another one
+  if (kind === "public") return !isUnder(host, "localhost")
+  if (kind === "loopback" && rules.loopback && isLoopback(host)) return true
+  return kind !== "special" && isAmong(host, rules.privateHosts)
 }
 
-const faultOfHost = (host: string, rules: Rules): Fault | undefined => {
+const faultOf = ({ hostname: host, protocol }: URL, rules: Rules): Fault | undefined => {
   const kind = kindOfHost(host)
-  if (kind !== undefined) return admits(host, kind, rules) ? undefined : "private-address"
+  if (kind !== undefined && !admits(host, kind, rules)) return "private-address"
   if (rules.loopback && isLoopback(host)) return undefined
-  return isPrivateName(host) && !isAmong(host, rules.privateHosts) ? "private-name" : undefined
+  if (kind === undefined && isPrivateName(host) && !isAmong(host, rules.privateHosts)) return "private-name"
+  return protocol === "http:" ? "not-https" : undefined
 }
 
 /** Whether a URL may be fetched because a server named it: https at a public host, or what the rules admit. */
 export const fetchable = (url: string | URL, rules: Rules = defaults): Verdict =>
   Either.flatMap(parse(url), (parsed): Verdict => {
-    const fault = faultOfHost(parsed.hostname, rules)
-    if (fault !== undefined) return Either.left(fault)
-    const isClear = parsed.protocol === "http:" && !(rules.loopback && isLoopback(parsed.hostname))
-    return isClear ? Either.left("not-https") : Either.right(parsed)
+    const fault = faultOf(parsed, rules)
+    return fault === undefined ? Either.right(parsed) : Either.left(fault)
   })
 
 /** Whether a connection may go to an address that the lookup gave for a host that is fetchable. */

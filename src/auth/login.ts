@@ -67,14 +67,6 @@ export const storeKey = (
 /** One run at a time, shared by all who wait for it; interrupted when none of them waits any more. */
 export const shared = <A, E>(fork: Fork, stopped: () => E) => {
   let current: { readonly fiber: Fiber.RuntimeFiber<A, E>; waiting: number } | undefined
-  const begin = (start: Effect.Effect<A, E>) => {
-    const run = { fiber: fork(start), waiting: 0 }
-    current = run
-    run.fiber.addObserver(() => {
-      if (current === run) current = undefined
-    })
-    return run
-  }
   const end = (run: typeof current): void => {
     if (current === run) current = undefined
     run?.fiber.unsafeInterruptAsFork(FiberId.none)
@@ -83,16 +75,15 @@ export const shared = <A, E>(fork: Fork, stopped: () => E) => {
     join: (start: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.acquireUseRelease(
         Effect.sync(() => {
-          const run = current ?? begin(start)
+          const run = current?.fiber.unsafePoll() === null ? current : { fiber: fork(start), waiting: 0 }
           run.waiting++
-          return run
+          return current = run
         }),
         ({ fiber }) =>
           Effect.flatMap(Fiber.await(fiber), (exit) => Exit.isInterrupted(exit) ? Effect.fail(stopped()) : exit),
         (run) =>
           Effect.sync(() => {
-            run.waiting--
-            if (run.waiting === 0) end(run)
+            if (--run.waiting === 0) end(run)
           })
       ),
     /** The waiting callers fail with `stopped`. */
@@ -206,14 +197,18 @@ export const make = (options: Options) => {
 
   // The program, and renewal
 
+  const wasRenewed = Effect.sync(() => {
+    publish({ _tag: "TokenRenewed", server })
+    return true
+  })
+
   const byProgram = (grant: OAuth.ProgramGrant) =>
     Effect.gen(function*() {
       const request = yield* prepare
       const { client, tokens } = yield* OAuth.byProgram(request, grant)
       yield* stored.replace(loginWith(request, client, tokens, request.scope))
       challenge = { resourceMetadata: challenge.resourceMetadata }
-      publish({ _tag: "TokenRenewed", server })
-      return true
+      return yield* wasRenewed
     })
 
   const withoutTokens = ({ key: _, tokens: __, ...rest }: StoredLogin.Login) => Effect.as(stored.replace(rest), false)
@@ -223,21 +218,17 @@ export const make = (options: Options) => {
       const request = yield* prepare
       if (request.found.issuer !== login.issuer) return yield* withoutTokens(login)
       // the request may use the token up, so its answer is stored even if nothing waits for it; each fetch has a limit
-      const error = yield* Effect.uninterruptible(
-        OAuth.refresh(request, login.client, tokens, token).pipe(
-          Effect.flatMap((next) => stored.replace(loginWith(request, login.client, next, login.asked))),
-          Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
+      const renewed = Effect.uninterruptible(
+        Effect.flatMap(
+          OAuth.refresh(request, login.client, tokens, token),
+          (next) => stored.replace(loginWith(request, login.client, next, login.asked))
         )
       )
-      if (error === undefined) {
-        publish({ _tag: "TokenRenewed", server })
-        return true
-      }
       // a server that cannot be asked now has not refused the login
-      if (error.reason !== "refused") return yield* error
-      if (error.code === "invalid_grant") return yield* withoutTokens(login)
-      if (isUnknownClient(error)) yield* stored.remove
-      return false
+      return yield* Effect.catchIf(Effect.zipRight(renewed, wasRenewed), ({ reason }) => reason === "refused", (error) => {
+        if (error.code === "invalid_grant") return withoutTokens(login)
+        return Effect.as(isUnknownClient(error) ? stored.remove : Effect.void, false)
+      })
     })
 
   /** Obtains another token than this one without a person; `false` if only a person can help. */

@@ -11,7 +11,7 @@ import type * as McpError from "../McpError.ts"
 import type * as Discovery from "./discovery.ts"
 import type * as Grant from "./Grant.ts"
 import type * as Interaction from "./Interaction.ts"
-import { attempt, failed, type Sdk, withCode } from "./oauthError.ts"
+import { attempt, failed, type Sdk } from "./oauthError.ts"
 import * as StoredLogin from "./storedLogin.ts"
 import * as UrlGuard from "./UrlGuard.ts"
 
@@ -205,7 +205,7 @@ const codeFrom = (
         issParameterSupported: metadata.authorization_response_iss_parameter_supported === true
       }))
     if (error !== undefined) {
-      return yield* withCode(request, "refused", "the authorization server, or the person, refused the login", error)
+      return yield* failed(request, "refused", "the authorization server, or the person, refused the login", error)
     }
     if (code === undefined) {
       return yield* failed(request, "answer", "the answer has no code")

@@ -15,9 +15,6 @@ interface Caller {
   readonly fetch: Fetch
 }
 
-export const failed = ({ server }: Pick<Caller, "server">, reason: Reason, detail: string) =>
-  new McpError.AuthorizationFailed({ server, reason, detail })
-
 /** The codes of OAuth. Other texts in their place are not reported, because they may be an echo of what was sent. */
 const codes: ReadonlySet<string> = new Set(
   ("access_denied account_selection_required consent_required interaction_required invalid_client " +
@@ -30,24 +27,22 @@ const codes: ReadonlySet<string> = new Set(
 /** Codes of an authorization server that cannot answer now. */
 const temporary: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable", "too_many_requests"])
 
-export const withCode = ({ server }: Pick<Caller, "server">, reason: Reason, detail: string, code: string) =>
+export const failed = ({ server }: Pick<Caller, "server">, reason: Reason, detail: string, code = "") =>
   new McpError.AuthorizationFailed({ server, reason, detail, ...(codes.has(code) ? { code } : {}) })
 
 /** Whether the authorization server no longer knows the client. */
 export const isUnknownClient = ({ code }: McpError.AuthorizationFailed): boolean =>
   code === "invalid_client" || code === "unauthorized_client"
 
-const ofFetch = (caller: Caller, { reason }: GuardedFetchError): McpError.AuthorizationFailed => {
-  switch (reason) {
-    case "blocked":
-    case "redirect":
-      return failed(caller, "blocked", "the authorization server names an address that is not permitted")
-    case "too-large":
-      return failed(caller, "metadata", "an answer of the authorization server is too large")
-    case "timeout":
-    case "unreachable":
-      return failed(caller, "unreachable", "the authorization server does not answer")
-  }
+const blocked = ["blocked", "the authorization server names an address that is not permitted"] as const
+const unreachable = ["unreachable", "the authorization server does not answer"] as const
+
+const fetchFailures: Readonly<Record<GuardedFetchError["reason"], readonly [reason: Reason, detail: string]>> = {
+  blocked,
+  redirect: blocked,
+  "too-large": ["metadata", "an answer of the authorization server is too large"],
+  timeout: unreachable,
+  unreachable
 }
 
 /** Whether another attempt may succeed later, whatever the body says. A gateway that fails (502) has no metadata. */
@@ -72,13 +67,13 @@ export const attempt = <A>(
         return response
       }),
     catch: (error) => {
-      if (error instanceof GuardedFetchError) return ofFetch(caller, error)
+      if (error instanceof GuardedFetchError) return failed(caller, ...fetchFailures[error.reason])
       if (caller.sdk.IssuerMismatchError.isInstance(error)) {
         return failed(caller, reason, "the authorization server says that it is another one")
       }
       if (!caller.sdk.OAuthError.isInstance(error)) return failed(caller, reason, detail)
       return temporary.has(error.code)
-        ? withCode(caller, "unreachable", "the authorization server cannot answer now", error.code)
-        : withCode(caller, "refused", detail, error.code)
+        ? failed(caller, "unreachable", "the authorization server cannot answer now", error.code)
+        : failed(caller, "refused", detail, error.code)
     }
   })

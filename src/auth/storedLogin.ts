@@ -143,12 +143,11 @@ export const proofOf = (sdk: Sdk, key: Redacted.Redacted): Effect.Effect<Proof |
     () => undefined
   )
 
-export const freshKey: Effect.Effect<Redacted.Redacted> = Effect.gen(function*() {
-  const { privateKey } = yield* Effect.promise(() => crypto.subtle.generateKey(curve, true, ["sign", "verify"]))
-  const { crv = "", d = "", kty = "", x = "", y = "" } = yield* Effect.promise(() =>
-    crypto.subtle.exportKey("jwk", privateKey)
-  )
-  return Redacted.make(yield* Effect.orDie(Schema.encode(Jwk)({ crv, kty, x, y, d })))
+const encodeJwk = Schema.encodeUnknownSync(Jwk)
+
+export const freshKey: Effect.Effect<Redacted.Redacted> = Effect.promise(async () => {
+  const { privateKey } = await crypto.subtle.generateKey(curve, true, ["sign", "verify"])
+  return Redacted.make(encodeJwk(await crypto.subtle.exportKey("jwk", privateKey)))
 })
 
 // The copy in memory

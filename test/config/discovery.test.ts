@@ -88,6 +88,23 @@ describe("ConfigDiscovery", () => {
         }))
     }))
 
+  for (const [type, scheme] of [["http", "http"], ["sse", "http"], ["ws", "ws"]] as const) {
+    it.effect(`ignores allowUnencrypted of a workspace entry (${type}), and keeps that of a user entry`, () =>
+      Effect.gen(function*() {
+        const entry = { type, url: `${scheme}://mcp.example/mcp`, allowUnencrypted: true }
+        const found = yield* discovered({
+          [user]: servers({ mine: entry }),
+          [`${root}/mcp-client.json`]: servers({ theirs: entry })
+        })
+        const allowed = found.servers.flatMap(({ config, name }) =>
+          config !== undefined && "allowUnencrypted" in config ? [[name, config.allowUnencrypted]] : []
+        )
+        assert.deepStrictEqual(allowed, [["mine", true]])
+        assert.include(kinds(found), "theirs: ignored-in-project")
+        assert.notInclude(kinds(found), "mine: ignored-in-project")
+      }))
+  }
+
   it.effect("lets the whole entry of the strongest scope win, and keeps what it shadows", () =>
     Effect.gen(function*() {
       const found = yield* discovered({
