@@ -95,7 +95,7 @@ interface Question {
   readonly url: URL
   readonly method: string
   readonly headers: Headers
-  readonly body: Buffer | undefined
+  readonly body: string | undefined
 }
 
 /** Headers of the connection, which the caller does not decide. */
@@ -106,8 +106,8 @@ const connectionHeaders =
 /** Headers for the one URL that they were given for. */
 const credentialHeaders = ["authorization", "cookie", "dpop"]
 
-/** The headers of an answer that the SDK reads; those of the encoded body, and cookies, are dropped with the others. */
-const keptHeaders = ["content-type", "dpop-nonce"]
+/** The headers of an answer that are read; those of the encoded body, and cookies, are dropped with the others. */
+const keptHeaders = ["content-type", "dpop-nonce", "location"]
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 
@@ -129,26 +129,16 @@ const questionOf = (
   options: Options
 ): Either.Either<Question, GuardedFetchError> => {
   const method = verb.toUpperCase()
-  const hasBody = body !== undefined && body !== null
   if (!methods.has(method)) return refuse("blocked", "the method is not permitted")
-  if (hasBody && typeof body !== "string" && !(body instanceof URLSearchParams)) {
-    return refuse("blocked", "only text is sent")
+  if (body instanceof URLSearchParams || typeof (body ?? "") === "string") {
+    // a Response has the content type of its body
+    const usual = new Headers({ accept: "*/*", ...Object.fromEntries(new Response(body).headers) })
+    for (const [name, value] of new Headers(given)) usual.set(name, value)
+    const headers = without(usual, connectionHeaders)
+    headers.set("accept-encoding", "identity")
+    return Either.map(permitted(url, options), (url) => ({ url, method, headers, body: body?.toString() }))
   }
-  const headers = without(new Headers(given), connectionHeaders)
-  headers.set("accept-encoding", "identity")
-  if (!headers.has("accept")) headers.set("accept", "*/*")
-  if (hasBody && !headers.has("content-type")) {
-    const type = typeof body === "string" ? "text/plain" : "application/x-www-form-urlencoded"
-    headers.set("content-type", `${type};charset=UTF-8`)
-  }
-  const sent = hasBody ? Buffer.from(body.toString()) : undefined
-  return Either.map(permitted(url, options), (url) => ({ url, method, headers, body: sent }))
-}
-
-interface Answer {
-  readonly response: Http.IncomingMessage
-  /** Decoded; empty for a redirect, whose body is not read. */
-  readonly body: Buffer
+  return refuse("blocked", "only text is sent")
 }
 
 const lost = (errno: string | undefined) =>
@@ -163,14 +153,29 @@ const faults = {
   encoding: refuse("unreachable", "the answer has an unknown encoding")
 }
 
-const isRedirect = ({ statusCode = 0 }: Http.IncomingMessage): boolean => statusCode >= 300 && statusCode < 400
+const isRedirect = (status: number): boolean => status >= 300 && status < 400
 
-/** One request on a socket of its own, which is destroyed with the answer, a failure or an interruption. */
+const responseOf = (
+  { headers: given, statusCode: status = 0 }: Http.IncomingMessage,
+  body: Buffer
+): Either.Either<Response, GuardedFetchError> => {
+  if (status < 200 || status > 599) return refuse("unreachable", `the answer has the status ${status}`)
+  const headers = new Headers(keptHeaders.flatMap((name) => {
+    const value = given[name]
+    return typeof value === "string" ? [[name, value]] : []
+  }))
+  return Either.right(new Response(body.length === 0 || status === 205 ? null : body, { status, headers }))
+}
+
+/**
+ * One request on a socket of its own, which is destroyed with the answer, a failure or an interruption. The body of a redirect
+ * is not read.
+ */
 const ask = (
   { body, headers, method, url }: Question,
   addresses: ReadonlyArray<LookupAddress>,
   options: Options
-): Effect.Effect<Answer, GuardedFetchError> =>
+): Effect.Effect<Response, GuardedFetchError> =>
   Effect.async((resume) => {
     const { request } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http")
     const settings: Https.RequestOptions = {
@@ -189,18 +194,17 @@ const ask = (
           : callback(null, addresses[0]!.address, addresses[0]!.family)
     }
     const sent = request(url, settings)
-    const end = (result: Either.Either<Answer, GuardedFetchError>) => {
+    const end = (result: Either.Either<Response, GuardedFetchError>) => {
       sent.destroy()
       resume(result)
     }
-    const fail = ({ code }: NodeJS.ErrnoException) => end(lost(code))
-    sent.on("error", fail)
+    sent.on("error", ({ code }: NodeJS.ErrnoException) => end(lost(code)))
     // the only event after a switch of protocols
     const closed = () => end(lost("ECONNRESET"))
     sent.on("close", closed)
     sent.on("response", (response) => {
       sent.off("close", closed)
-      if (isRedirect(response)) return end(Either.right({ response, body: Buffer.alloc(0) }))
+      if (isRedirect(response.statusCode ?? 0)) return end(responseOf(response, Buffer.alloc(0)))
       const chunks: Array<Buffer> = []
       let bytes = 0
       const onChunk = (chunk: Buffer): boolean => {
@@ -209,37 +213,23 @@ const ask = (
         return bytes <= maxBytes
       }
       Client.read(response, onChunk, (how) =>
-        end(how === "ended" ? Either.right({ response, body: Buffer.concat(chunks) }) : faults[how]))
+        end(how === "ended" ? responseOf(response, Buffer.concat(chunks)) : faults[how]))
     })
     sent.end(body)
-    return Effect.sync(() =>
-      sent.destroy()
-    )
+    return Effect.sync(() => sent.destroy())
   })
 
 /** The question that a redirect leads to: a GET within the origin. */
-const following = (question: Question, { location }: Http.IncomingHttpHeaders, options: Options) => {
+const following = (question: Question, location: string | null, options: Options) => {
   const { headers, method, url } = question
   if (method !== "GET") return refuse("redirect", "what was sent is answered elsewhere")
-  if (location === undefined || !URL.canParse(location, url.href)) return refuse("redirect", "it names no URL")
+  if (location === null || !URL.canParse(location, url.href)) return refuse("redirect", "it names no URL")
   const to = new URL(location, url)
   if (to.origin !== url.origin) return refuse("redirect", "it leads to another origin")
   return Either.map(
     permitted(to, options),
     (url) => ({ ...question, url, headers: without(headers, credentialHeaders) })
   )
-}
-
-const responseOf = ({ body, response }: Answer): Either.Either<Response, GuardedFetchError> => {
-  const { headers: given, statusCode: status = 0 } = response
-  if (status < 200 || status > 599) {
-    return refuse("unreachable", `the answer has the status ${status}`)
-  }
-  const headers = new Headers(keptHeaders.flatMap((name) => {
-    const value = given[name]
-    return typeof value === "string" ? [[name, value]] : []
-  }))
-  return Either.right(new Response(body.length === 0 || status === 205 ? null : body, { status, headers }))
 }
 
 const fetched = (
@@ -254,10 +244,10 @@ const fetched = (
     const addresses = UrlGuard.isAddress(hostname) ? [] : yield* addressesOf(options, hostname)
     const allowed = init.redirect === "error" ? 0 : maxRedirects
     for (let redirects = 0;; redirects++) {
-      const answer = yield* ask(question, addresses, options)
-      if (!isRedirect(answer.response)) return yield* responseOf(answer)
+      const response = yield* ask(question, addresses, options)
+      if (!isRedirect(response.status)) return response
       if (redirects === allowed) return yield* refuse("redirect", "there are too many redirects")
-      question = yield* following(question, answer.response.headers, options)
+      question = yield* following(question, response.headers.get("location"), options)
     }
   })
 
