@@ -1,19 +1,10 @@
-/**
- * How a token is come by: by a person who logs in, or by what a program holds.
- *
- * @since 0.1.0
- */
+/** How a token is come by: by a person who logs in, or by what a program holds. */
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 
-/**
- * Something that is asked for whenever a token is: it may have changed.
- *
- * @since 0.1.0
- * @category models
- */
+/** Something that is asked for whenever a token is: it may have changed. */
 export type Assertion = Effect.Effect<Redacted.Redacted, McpError.AuthorizationFailed>
 
 /**
@@ -24,9 +15,6 @@ export type Assertion = Effect.Effect<Redacted.Redacted, McpError.AuthorizationF
  *
  * `issuer` is the authorization server that receives the secret or assertion. Before anything is sent, it must equal,
  * character by character, the issuer that the MCP server and the metadata name.
- *
- * @since 0.1.0
- * @category models
  */
 export type Grant =
   | { readonly _tag: "AuthorizationCode" }
@@ -34,11 +22,12 @@ export type Grant =
     readonly _tag: "ClientCredentials"
     readonly issuer: string
     readonly clientId: string
-  } & ({ readonly secret: Redacted.Redacted } | {
-    /** PKCS #8, PEM. */
-    readonly privateKey: Redacted.Redacted
-    readonly algorithm: string
-  })
+  }
+    & ({ readonly secret: Redacted.Redacted } | {
+      /** PKCS #8, PEM. */
+      readonly privateKey: Redacted.Redacted
+      readonly algorithm: string
+    })
   | {
     readonly _tag: "JwtBearer"
     readonly issuer: string
@@ -60,20 +49,10 @@ export type Grant =
     }
   }
 
-/**
- * A person.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A person. */
 export const authorizationCode: Grant = { _tag: "AuthorizationCode" }
 
-/**
- * What a configuration says; nothing, if it says that there is to be no login.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** What a configuration says; nothing, if it says that there is to be no login. */
 export const fromConfig = (oauth: ServerConfig.HttpServer["oauth"]): Grant | undefined => {
   if (oauth === false) return undefined
   if (oauth?.grantType !== "client_credentials") return authorizationCode

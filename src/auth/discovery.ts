@@ -2,13 +2,14 @@
  * Where a login is made: the metadata of the MCP server (RFC 9728), and of the authorization server that it names (RFC 8414,
  * OpenID Connect). All of it is untrusted.
  */
+import * as Sdk from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as Grant from "./Grant.ts"
 import { type Fetch, GuardedFetchError } from "./guardedFetch.ts"
-import { attempt, failed, type Sdk } from "./oauthError.ts"
+import { failed, type Reason } from "./oauthError.ts"
 import * as UrlGuard from "./UrlGuard.ts"
 
 /** The configuration of a login, which may change between two connects. */
@@ -29,9 +30,59 @@ export interface Target {
   readonly settings: Settings
   /** The URL of the resource metadata that the server named when it refused. */
   readonly resourceMetadata: string | undefined
-  readonly sdk: Sdk
   readonly fetch: Fetch
 }
+
+// Requests to authorization servers
+
+/** Codes of an authorization server that cannot answer now. */
+const temporary: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable", "too_many_requests"])
+
+const blocked = ["blocked", "the authorization server names an address that is not permitted"] as const
+const unreachable = ["unreachable", "the authorization server does not answer"] as const
+
+const fetchFailures: Readonly<Record<GuardedFetchError["reason"], readonly [reason: Reason, detail: string]>> = {
+  blocked,
+  redirect: blocked,
+  "too-large": ["metadata", "an answer of the authorization server is too large"],
+  timeout: unreachable,
+  unreachable
+}
+
+/** Whether another attempt may succeed later, whatever the body says. A gateway that fails (502) has no metadata. */
+const isLater = ({ status }: Response, init: RequestInit | undefined): boolean =>
+  (status >= 500 && (status !== 502 || init?.method === "POST")) || status === 408 || status === 429
+
+/**
+ * Runs functions of the SDK, with a fetch that fails if another attempt may succeed, because the SDK reads the body first. Only
+ * codes are taken from their errors, because the texts quote what came over the network.
+ */
+export const attempt = <A>(
+  target: Pick<Target, "server" | "fetch">,
+  reason: Reason,
+  detail: string,
+  run: (fetch: Fetch) => Promise<A>
+): Effect.Effect<A, McpError.AuthorizationFailed> =>
+  Effect.tryPromise({
+    try: (signal) =>
+      run(async (url, init) => {
+        const response = await target.fetch(url, { ...init, signal })
+        if (isLater(response, init)) throw new GuardedFetchError("unreachable", "try again later")
+        return response
+      }),
+    catch: (error) => {
+      if (error instanceof GuardedFetchError) return failed(target, ...fetchFailures[error.reason])
+      if (Sdk.IssuerMismatchError.isInstance(error)) {
+        return failed(target, reason, "the authorization server says that it is another one")
+      }
+      if (!Sdk.OAuthError.isInstance(error)) return failed(target, reason, detail)
+      return temporary.has(error.code)
+        ? failed(target, "unreachable", "the authorization server cannot answer now", error.code)
+        : failed(target, "refused", detail, error.code)
+    }
+  })
+
+// What the servers say
 
 const Texts = Schema.mutable(Schema.Array(Schema.String))
 
@@ -115,13 +166,13 @@ const resourceMetadata = (target: Target) => {
 }
 
 const resourceFor = (target: Target, described: string | undefined) => {
-  const { isOwn, sdk, settings, url } = target
+  const { isOwn, settings, url } = target
   const configured = settings.configured?.resource
   if (isOwn && configured !== undefined) return Effect.succeed(configured)
   const requestedResource = UrlGuard.identity(url)
   const resource = configured ?? described ?? requestedResource
   const isAllowed = UrlGuard.identity(resource) === requestedResource ||
-    (isOwn && URL.canParse(resource) && sdk.checkResourceAllowed({ requestedResource, configuredResource: resource }))
+    (isOwn && URL.canParse(resource) && Sdk.checkResourceAllowed({ requestedResource, configuredResource: resource }))
   return isAllowed ? Effect.succeed(resource) : failed(target, "metadata", "the server describes another resource")
 }
 
@@ -140,10 +191,10 @@ const issuerFrom = (target: Target, named: ReadonlyArray<string>) => {
 
 const serverMetadata = (target: Target, issuer: string) =>
   Effect.gen(function*() {
-    const { sdk, settings: { configured } } = target
+    const { configured } = target.settings
     const legacy = configured?.legacy === true
     const places = configured?.authServerMetadataUrl === undefined
-      ? sdk.buildDiscoveryUrls(issuer).map(({ url }) => url)
+      ? Sdk.buildDiscoveryUrls(issuer).map(({ url }) => url)
       : [configured.authServerMetadataUrl]
     const metadata = yield* documentAt(target, places, Metadata)
     if (metadata !== undefined) {

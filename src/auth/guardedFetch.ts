@@ -216,7 +216,9 @@ const ask = (
         end(how === "ended" ? responseOf(response, Buffer.concat(chunks)) : faults[how]))
     })
     sent.end(body)
-    return Effect.sync(() => sent.destroy())
+    return Effect.sync(() =>
+      sent.destroy()
+    )
   })
 
 /** The question that a redirect leads to: a GET within the origin. */

@@ -11,8 +11,8 @@ import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import * as Scoped from "../scoped.ts"
 import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
-import * as Discovery from "./discovery.ts"
-import * as OAuth from "./oauth.ts"
+import type * as Discovery from "./discovery.ts"
+import type * as OAuth from "./oauth.ts"
 import { failed, isUnknownClient } from "./oauthError.ts"
 import * as StoredLogin from "./storedLogin.ts"
 import type * as TokenStore from "./TokenStore.ts"
@@ -21,7 +21,7 @@ import * as UrlGuard from "./UrlGuard.ts"
 /** Starts a fiber that outlives the caller. */
 export type Fork = <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
 
-export interface Options extends Omit<Discovery.Target, "sdk" | "resourceMetadata">, OAuth.Person {
+export interface Options extends Omit<Discovery.Target, "resourceMetadata">, OAuth.Person {
   readonly store: TokenStore.TokenStore["Type"]
   /** The user whose login it is; `undefined` for the login of the application. */
   readonly identity: string | undefined
@@ -37,6 +37,10 @@ export type Login = ReturnType<typeof make>
 type Headers = RemoteHeaders.Headers
 
 type Authorized<A> = Effect.Effect<A, McpError.AuthorizationFailed>
+
+// on demand, because they load the SDK, which only requests for tokens need
+const loading = Effect.promise(() => import("./oauth.ts"))
+const loadingDiscovery = Effect.promise(() => import("./discovery.ts"))
 
 const noHeaders: Headers = new Map()
 
@@ -108,7 +112,7 @@ export const make = (options: Options) => {
   let settings = options.settings
   /** What was discovered last, with the settings that it depends on. */
   let found: { readonly by: string; readonly discovered: Discovery.Discovered } | undefined
-  let proof: StoredLogin.Proof | undefined
+  let proof: OAuth.Proof | undefined
   /** The access token of the last refusal (401), or none. */
   let refusedToken: string | undefined
   /** The last challenge of the server, until there are tokens for it. */
@@ -122,7 +126,7 @@ export const make = (options: Options) => {
   const proofOf = (key: Redacted.Redacted | undefined) => {
     if (key === undefined) return Effect.succeed(undefined)
     if (proof !== undefined && Redacted.value(proof.key) === Redacted.value(key)) return Effect.succeed(proof)
-    return Effect.map(Effect.flatMap(OAuth.load, (sdk) => StoredLogin.proofOf(sdk, key)), (made) => {
+    return Effect.map(Effect.flatMap(loading, (oauth) => oauth.proofOf(key)), (made) => {
       proof = made ?? proof
       return made
     })
@@ -131,26 +135,27 @@ export const make = (options: Options) => {
   const prepare = Effect.gen(function*() {
     const used = settings
     const { configured, grant } = used
-    const issuer = Discovery.expectedIssuer(used) ?? ""
+    const [oauth, { discover, expectedIssuer }] = yield* Effect.all([loading, loadingDiscovery])
+    const issuer = expectedIssuer(used) ?? ""
     const holdsSecret = grant._tag !== "AuthorizationCode" || configured?.clientSecret !== undefined
     if (holdsSecret && issuer === "") {
       // a second check, for values that were built without the checks of `ServerConfig` and `Credentials`
       const detail = "the secret has no issuer, so it was not sent: set oauth.issuer, or issuer of the Grant"
       return yield* failed(options, "metadata", detail)
     }
-    const sdk = yield* OAuth.load
-    const target = { server, url, isOwn, fetch, sdk, settings: used, resourceMetadata: challenge.resourceMetadata }
+    const target = { server, url, isOwn, fetch, settings: used, resourceMetadata: challenge.resourceMetadata }
     const by = [issuer, configured?.authServerMetadataUrl, configured?.resource, configured?.legacy].join("\n")
-    const discovered = found?.by === by ? found.discovered : yield* Discovery.discover(target)
+    const discovered = found?.by === by ? found.discovered : yield* discover(target)
     found = { by, discovered }
     const login = stored.get()
     // what one authorization server gave is never sent to another
     const before = login?.issuer === discovered.issuer ? login : undefined
     const isBound = configured?.dpop !== false &&
-      StoredLogin.supportsProof(discovered.metadata.dpop_signing_alg_values_supported)
-    const bound = isBound ? (yield* proofOf(before?.key)) ?? (yield* proofOf(yield* StoredLogin.freshKey)) : undefined
-    const scope = OAuth.scopeFor(target, discovered, before?.tokens && before.asked, challenge.scope)
-    return { ...target, found: discovered, before, scope, proof: bound, now: yield* Clock.currentTimeMillis }
+      oauth.supportsProof(discovered.metadata.dpop_signing_alg_values_supported)
+    const bound = isBound ? (yield* proofOf(before?.key)) ?? (yield* proofOf(yield* oauth.freshKey)) : undefined
+    const scope = oauth.scopeFor(target, discovered, before?.tokens && before.asked, challenge.scope)
+    const now = yield* Clock.currentTimeMillis
+    return { oauth, request: { ...target, found: discovered, before, scope, proof: bound, now } }
   })
 
   /** The login to store. A secret of the configuration stays there, where it may change. */
@@ -172,9 +177,9 @@ export const make = (options: Options) => {
 
   const person = Effect.gen(function*() {
     yield* stored.load
-    const request = yield* prepare
+    const { oauth, request } = yield* prepare
     const { client, tokens } = yield* Effect.tapError(
-      OAuth.byPerson(request, options),
+      oauth.byPerson(request, options),
       // the client is registered anew next time
       (error) => isUnknownClient(error) ? stored.locked(stored.remove) : Effect.void
     )
@@ -204,8 +209,8 @@ export const make = (options: Options) => {
 
   const byProgram = (grant: OAuth.ProgramGrant) =>
     Effect.gen(function*() {
-      const request = yield* prepare
-      const { client, tokens } = yield* OAuth.byProgram(request, grant)
+      const { oauth, request } = yield* prepare
+      const { client, tokens } = yield* oauth.byProgram(request, grant)
       yield* stored.replace(loginWith(request, client, tokens, request.scope))
       challenge = { resourceMetadata: challenge.resourceMetadata }
       return yield* wasRenewed
@@ -215,20 +220,24 @@ export const make = (options: Options) => {
 
   const refresh = (login: StoredLogin.Login, tokens: StoredLogin.Tokens, token: Redacted.Redacted) =>
     Effect.gen(function*() {
-      const request = yield* prepare
+      const { oauth, request } = yield* prepare
       if (request.found.issuer !== login.issuer) return yield* withoutTokens(login)
       // the request may use the token up, so its answer is stored even if nothing waits for it; each fetch has a limit
       const renewed = Effect.uninterruptible(
         Effect.flatMap(
-          OAuth.refresh(request, login.client, tokens, token),
+          oauth.refresh(request, login.client, tokens, token),
           (next) => stored.replace(loginWith(request, login.client, next, login.asked))
         )
       )
       // a server that cannot be asked now has not refused the login
-      return yield* Effect.catchIf(Effect.zipRight(renewed, wasRenewed), ({ reason }) => reason === "refused", (error) => {
-        if (error.code === "invalid_grant") return withoutTokens(login)
-        return Effect.as(isUnknownClient(error) ? stored.remove : Effect.void, false)
-      })
+      return yield* Effect.catchIf(
+        Effect.zipRight(renewed, wasRenewed),
+        ({ reason }) => reason === "refused",
+        (error) => {
+          if (error.code === "invalid_grant") return withoutTokens(login)
+          return Effect.as(isUnknownClient(error) ? stored.remove : Effect.void, false)
+        }
+      )
     })
 
   /** Obtains another token than this one without a person; `false` if only a person can help. */
@@ -334,7 +343,7 @@ export const make = (options: Options) => {
     const login = yield* stored.locked(Effect.tap(Effect.sync(stored.get), stored.remove))
     if (login?.tokens === undefined) return { revoked: false, error: undefined }
     const late = () => failed(options, "timeout", `the tokens were not revoked within ${revocationLimit}`)
-    return yield* Effect.flatMap(prepare, (request) => OAuth.revoke(request, login)).pipe(
+    return yield* Effect.flatMap(prepare, ({ oauth, request }) => oauth.revoke(request, login)).pipe(
       Effect.timeoutFail({ duration: revocationLimit, onTimeout: late }),
       Effect.match({
         onFailure: (error) => ({ revoked: false, error }),

@@ -3,15 +3,16 @@
  * page for a person, the request for tokens; then renewal and revocation. The steps are functions of the SDK inside the checks
  * that it leaves to its host.
  */
-import type * as SdkTypes from "@modelcontextprotocol/client"
+import * as Sdk from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as McpError from "../McpError.ts"
-import type * as Discovery from "./discovery.ts"
+import * as Discovery from "./discovery.ts"
 import type * as Grant from "./Grant.ts"
 import type * as Interaction from "./Interaction.ts"
-import { attempt, failed, type Sdk } from "./oauthError.ts"
+import { failed } from "./oauthError.ts"
 import * as StoredLogin from "./storedLogin.ts"
 import * as UrlGuard from "./UrlGuard.ts"
 
@@ -20,19 +21,60 @@ type Step<A, R = never> = Effect.Effect<A, McpError.AuthorizationFailed, R>
 type Client = StoredLogin.Client
 type Tokens = StoredLogin.Tokens
 
-export const load: Effect.Effect<Sdk> = Effect.promise(() => import("./oauthSdk.ts"))
-
 /** A target whose authorization server is known. */
 export interface Request extends Discovery.Target {
   readonly found: Discovery.Discovered
   /** The login of this authorization server that there is. */
   readonly before: StoredLogin.Login | undefined
   readonly scope: string | undefined
-  readonly proof: StoredLogin.Proof | undefined
+  readonly proof: Proof | undefined
   readonly now: number
 }
 
-// 1. The client, and what it asks for
+// 1. The key that tokens are bound to (DPoP, RFC 9449)
+
+export interface Proof {
+  readonly session: Sdk.DpopSession
+  readonly key: Redacted.Redacted
+}
+
+const algorithm = "ES256"
+const curve = { name: "ECDSA", namedCurve: "P-256" }
+
+export const supportsProof = (algorithms: ReadonlyArray<string> | undefined): boolean =>
+  algorithms?.includes(algorithm) === true
+
+const Jwk = Schema.parseJson(
+  Schema.Struct({ crv: Schema.String, kty: Schema.String, x: Schema.String, y: Schema.String, d: Schema.String })
+)
+
+/** `undefined` if it is no such key, which counts as no login. */
+export const proofOf = (key: Redacted.Redacted): Effect.Effect<Proof | undefined> =>
+  Effect.orElseSucceed(
+    Effect.gen(function*() {
+      const { d, ...publicJwk } = yield* Schema.decode(Jwk)(Redacted.value(key))
+      const { crv, kty, x, y } = publicJwk
+      // the form that RFC 7638 prescribes
+      const canonical = new TextEncoder().encode(`{"crv":"${crv}","kty":"${kty}","x":"${x}","y":"${y}"}`)
+      return yield* Effect.tryPromise(async () => {
+        const privateKey = await crypto.subtle.importKey("jwk", { ...publicJwk, d }, curve, false, ["sign"])
+        const publicKey = await crypto.subtle.importKey("jwk", publicJwk, curve, true, ["verify"])
+        const thumbprint = Buffer.from(await crypto.subtle.digest("SHA-256", canonical)).toString("base64url")
+        const keyPair = { privateKey, publicKey, publicJwk, thumbprint, alg: algorithm } as const
+        return { session: await Sdk.DpopSession.create({ keyPair }), key }
+      })
+    }),
+    () => undefined
+  )
+
+const encodeJwk = Schema.encodeUnknownSync(Jwk)
+
+export const freshKey: Effect.Effect<Redacted.Redacted> = Effect.promise(async () => {
+  const { privateKey } = await crypto.subtle.generateKey(curve, true, ["sign", "verify"])
+  return Redacted.make(encodeJwk(await crypto.subtle.exportKey("jwk", privateKey)))
+})
+
+// 2. The client, and what it asks for
 
 const offlineAccess = "offline_access"
 
@@ -99,15 +141,15 @@ const printable = /^[\u0020-\u007e]{1,4096}$/
 
 const register = (request: Request, { clientName }: Person, redirectUri: string): Step<Client> =>
   Effect.gen(function*() {
-    const { found: { issuer, metadata }, scope, sdk } = request
-    const given = yield* attempt(
+    const { found: { issuer, metadata }, scope } = request
+    const given = yield* Discovery.attempt(
       request,
       "registration",
       "it did not register this client",
       (fetchFn) =>
-        sdk.registerClient(issuer, {
+        Sdk.registerClient(issuer, {
           metadata,
-          clientMetadata: sdk.resolveClientMetadata({
+          clientMetadata: Sdk.resolveClientMetadata({
             redirectUrl: redirectUri,
             clientMetadata: {
               client_name: clientName,
@@ -136,14 +178,14 @@ const register = (request: Request, { clientName }: Person, redirectUri: string)
     }
   })
 
-const information = ({ id, method, secret }: Client): SdkTypes.OAuthClientInformationMixed => ({
+const information = ({ id, method, secret }: Client): Sdk.OAuthClientInformationMixed => ({
   client_id: id,
   client_secret: secret === undefined ? undefined : Redacted.value(secret),
   token_endpoint_auth_method: method,
   redirect_uris: []
 })
 
-// 2. The page, and the code that comes back (OAuth 2.1 with PKCE)
+// 3. The page, and the code that comes back (OAuth 2.1 with PKCE)
 
 /** A person logs in. Interrupted, it leaves nothing behind. */
 export const byPerson = (
@@ -176,14 +218,14 @@ const codeFrom = (
   client: Client
 ): Step<URLSearchParams> =>
   Effect.gen(function*() {
-    const { found: { issuer, metadata, resource }, scope, sdk } = request
+    const { found: { issuer, metadata, resource }, scope } = request
     const state = (yield* nonce) + (yield* nonce)
-    const { authorizationUrl, codeVerifier } = yield* attempt(
+    const { authorizationUrl, codeVerifier } = yield* Discovery.attempt(
       request,
       "metadata",
       "it cannot be asked for a code",
       () =>
-        sdk.startAuthorization(issuer, {
+        Sdk.startAuthorization(issuer, {
           metadata,
           clientInformation: information(client),
           redirectUrl: page.redirectUri,
@@ -198,8 +240,8 @@ const codeFrom = (
     )
     const { code, error, iss } = yield* page.ask(shown, state)
     // before anything else of the answer is used
-    yield* attempt(request, "answer", "the answer has a wrong issuer", async () =>
-      sdk.validateAuthorizationResponseIssuer({
+    yield* Discovery.attempt(request, "answer", "the answer has a wrong issuer", async () =>
+      Sdk.validateAuthorizationResponseIssuer({
         iss,
         expectedIssuer: issuer,
         issParameterSupported: metadata.authorization_response_iss_parameter_supported === true
@@ -218,18 +260,18 @@ const codeFrom = (
     })
   })
 
-// 3. The request for tokens
+// 4. The request for tokens
 
 /** Requests tokens with the parameters of a grant. `before`: the tokens that they replace. */
 const requestTokens = (
   request: Request,
   client: Client,
   parameters: URLSearchParams,
-  more: { readonly authenticate?: SdkTypes.AddClientAuthentication | undefined; readonly before?: Tokens } = {}
+  more: { readonly authenticate?: Sdk.AddClientAuthentication | undefined; readonly before?: Tokens } = {}
 ): Step<Tokens> => {
-  const { found: { issuer, metadata, resource }, now, proof, sdk } = request
-  const given = attempt(request, "answer", "it gave no token", (fetchFn) =>
-    sdk.fetchToken(
+  const { found: { issuer, metadata, resource }, now, proof } = request
+  const given = Discovery.attempt(request, "answer", "it gave no token", (fetchFn) =>
+    Sdk.fetchToken(
       {
         redirectUrl: undefined,
         clientMetadata: { redirect_uris: [] },
@@ -263,7 +305,7 @@ export const refresh = (request: Request, stored: Client, before: Tokens, token:
 export type ProgramGrant = Exclude<Grant.Grant, { readonly _tag: "AuthorizationCode" }>
 
 /** How the program authenticates. */
-const programClient = (sdk: Sdk, grant: ProgramGrant) => {
+const programClient = (grant: ProgramGrant) => {
   const secret = "secret" in grant ? grant.secret : "clientSecret" in grant ? grant.clientSecret : undefined
   const client: Client = { how: "given", id: grant.clientId ?? "", secret }
   if ("privateKey" in grant) {
@@ -271,7 +313,7 @@ const programClient = (sdk: Sdk, grant: ProgramGrant) => {
     const key = Redacted.value(privateKey)
     return {
       client,
-      authenticate: sdk.createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey: key, alg })
+      authenticate: Sdk.createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey: key, alg })
     }
   }
   // without a client, the assertion alone says who asks
@@ -282,7 +324,7 @@ const jwtBearer = (assertion: string) =>
   new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion })
 
 const programParameters = (request: Request, grant: ProgramGrant): Step<URLSearchParams> => {
-  const { found: { issuer, resource }, scope, sdk } = request
+  const { found: { issuer, resource }, scope } = request
   const given = (assertion: Grant.Assertion) =>
     Effect.map(
       Effect.timeoutFail(assertion, {
@@ -302,8 +344,8 @@ const programParameters = (request: Request, grant: ProgramGrant): Step<URLSearc
       return Effect.flatMap(
         given(grant.idToken),
         (idToken) =>
-          attempt(request, "refused", detail, async (fetchFn) => {
-            const { jwtAuthGrant } = await sdk.requestJwtAuthorizationGrant({
+          Discovery.attempt(request, "refused", detail, async (fetchFn) => {
+            const { jwtAuthGrant } = await Sdk.requestJwtAuthorizationGrant({
               tokenEndpoint,
               audience: issuer,
               resource,
@@ -325,26 +367,26 @@ export const byProgram = (request: Request, grant: ProgramGrant) =>
   Effect.gen(function*() {
     const parameters = yield* programParameters(request, grant)
     if (request.scope !== undefined) parameters.set("scope", request.scope)
-    const { authenticate, client } = programClient(request.sdk, grant)
+    const { authenticate, client } = programClient(grant)
     return { client, tokens: yield* requestTokens(request, client, parameters, { authenticate }) }
   })
 
-// 4. Revocation (RFC 7009)
+// 5. Revocation (RFC 7009)
 
 /** Revokes the tokens of a login; `false` if the authorization server has no endpoint for them. */
 export const revoke = (request: Request, { client: stored, issuer, tokens }: StoredLogin.Login): Step<boolean> => {
-  const { found: { metadata, ...found }, sdk, settings } = request
+  const { found: { metadata, ...found }, settings } = request
   const { revocation_endpoint: endpoint, revocation_endpoint_auth_methods_supported: methods } = metadata
   if (issuer !== found.issuer) return failed(request, "metadata", "the server names another authorization server now")
   if (endpoint === undefined || tokens === undefined) return Effect.succeed(false)
   const { authenticate, client } = settings.grant._tag === "AuthorizationCode"
     ? { client: currentClient(settings, stored), authenticate: undefined }
-    : programClient(sdk, settings.grant)
+    : programClient(settings.grant)
   const known = information(client)
   const { client_id: id, client_secret: secret = "" } = known
-  const method = sdk.selectClientAuthMethod(known, methods ?? metadata.token_endpoint_auth_methods_supported ?? [])
+  const method = Sdk.selectClientAuthMethod(known, methods ?? metadata.token_endpoint_auth_methods_supported ?? [])
   const post = (token: Redacted.Redacted, hint: string): Step<boolean> =>
-    attempt(request, "answer", "it did not revoke the tokens", async (fetch) => {
+    Discovery.attempt(request, "answer", "it did not revoke the tokens", async (fetch) => {
       const headers = new Headers({ accept: "application/json" })
       const parameters = new URLSearchParams({ token: Redacted.value(token), token_type_hint: hint })
       if (authenticate !== undefined) await authenticate(headers, parameters, endpoint, metadata)
@@ -352,7 +394,7 @@ export const revoke = (request: Request, { client: stored, issuer, tokens }: Sto
       else parameters.set("client_id", id)
       if (method === "client_secret_post") parameters.set("client_secret", secret)
       const response = await fetch(endpoint, { method: "POST", headers, body: parameters })
-      if (!response.ok) throw await sdk.parseErrorResponse(response)
+      if (!response.ok) throw await Sdk.parseErrorResponse(response)
       return true
     })
   const { access, refresh } = tokens

@@ -1,11 +1,10 @@
 /** The login of one server: what the store keeps of it, and the copy in memory, while other processes change the store, too. */
-import type { DpopSession, OAuthTokens } from "@modelcontextprotocol/client"
+import type { OAuthTokens } from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
-import type { Sdk } from "./oauthError.ts"
 import type * as TokenStore from "./TokenStore.ts"
 
 const Client = Schema.Struct({
@@ -106,49 +105,6 @@ export const isStale = ({ expiresAt, givenAt }: Tokens, now: number): boolean =>
   const margin = givenAt === undefined ? longestMargin : Math.min(longestMargin, (expiresAt - givenAt) / 2)
   return expiresAt - margin <= now
 }
-
-// The key that tokens are bound to (DPoP, RFC 9449)
-
-export interface Proof {
-  readonly session: DpopSession
-  readonly key: Redacted.Redacted
-}
-
-const algorithm = "ES256"
-const curve = { name: "ECDSA", namedCurve: "P-256" }
-
-export const supportsProof = (algorithms: ReadonlyArray<string> | undefined): boolean =>
-  algorithms?.includes(algorithm) === true
-
-const Jwk = Schema.parseJson(
-  Schema.Struct({ crv: Schema.String, kty: Schema.String, x: Schema.String, y: Schema.String, d: Schema.String })
-)
-
-/** `undefined` if it is no such key, which counts as no login. */
-export const proofOf = (sdk: Sdk, key: Redacted.Redacted): Effect.Effect<Proof | undefined> =>
-  Effect.orElseSucceed(
-    Effect.gen(function*() {
-      const { d, ...publicJwk } = yield* Schema.decode(Jwk)(Redacted.value(key))
-      const { crv, kty, x, y } = publicJwk
-      // the form that RFC 7638 prescribes
-      const canonical = new TextEncoder().encode(`{"crv":"${crv}","kty":"${kty}","x":"${x}","y":"${y}"}`)
-      return yield* Effect.tryPromise(async () => {
-        const privateKey = await crypto.subtle.importKey("jwk", { ...publicJwk, d }, curve, false, ["sign"])
-        const publicKey = await crypto.subtle.importKey("jwk", publicJwk, curve, true, ["verify"])
-        const thumbprint = Buffer.from(await crypto.subtle.digest("SHA-256", canonical)).toString("base64url")
-        const keyPair = { privateKey, publicKey, publicJwk, thumbprint, alg: algorithm } as const
-        return { session: await sdk.DpopSession.create({ keyPair }), key }
-      })
-    }),
-    () => undefined
-  )
-
-const encodeJwk = Schema.encodeUnknownSync(Jwk)
-
-export const freshKey: Effect.Effect<Redacted.Redacted> = Effect.promise(async () => {
-  const { privateKey } = await crypto.subtle.generateKey(curve, true, ["sign", "verify"])
-  return Redacted.make(encodeJwk(await crypto.subtle.exportKey("jwk", privateKey)))
-})
 
 // The copy in memory
 

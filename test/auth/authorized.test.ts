@@ -86,7 +86,6 @@ describe("an assertion of a program", () => {
         isOwn: true,
         settings: { configured: undefined, grant },
         resourceMetadata: undefined,
-        sdk: yield* OAuth.load,
         fetch: () => Promise.reject(new Error("nothing is fetched")),
         found: {
           issuer,

@@ -5,7 +5,6 @@ import type { AddressInfo, Socket } from "node:net"
 import * as Discovery from "../../src/auth/discovery.ts"
 import * as Grant from "../../src/auth/Grant.ts"
 import * as GuardedFetch from "../../src/auth/guardedFetch.ts"
-import * as OAuth from "../../src/auth/oauth.ts"
 import type * as McpError from "../../src/McpError.ts"
 
 describe("discovery", () => {
@@ -54,7 +53,6 @@ describe("discovery", () => {
       return yield* Discovery.discover({
         server: "s",
         url: new URL(`${origin}/mcp/a`),
-        sdk: yield* OAuth.load,
         fetch: yield* GuardedFetch.make({ rules: { loopback: true, privateHosts: [] } }),
         resourceMetadata,
         settings: { configured, grant: Grant.authorizationCode },

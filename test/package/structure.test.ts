@@ -63,7 +63,7 @@ describe("every module of src", () => {
     const homes: ReadonlyArray<readonly [pattern: RegExp, home: RegExp]> = [
       [
         /^@modelcontextprotocol\/client/,
-        /^auth\/(oauth|oauthSdk|storedLogin)\.ts$/
+        /^auth\/(discovery|oauth|storedLogin)\.ts$/
       ],
       [/^@modelcontextprotocol\/sdk/, /^(client\/(SdkConnector|handshake|sessionEra|tasks)\.ts|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
@@ -240,7 +240,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   client: 3_260,
   // 2,100 in issue 19; over it are the revocation at logout, the login of a call whose connect is refused, and the reading of
   // metadata, which the SDK gets wrong
-  auth: 2_240,
+  auth: 2_166,
   observability: 550,
   // 2,500 in issue 17; over it are the parts of large logins on Windows, and the checks of links, owners and modes
   node: 2_713,
