@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import { entriesOf, keywords } from "../json/schema.ts"
 import { inTurns } from "./inTurns.ts"
+import type * as ToolSearch from "./ToolSearch.ts"
 
 export interface Model {
   /** In tokens. */
@@ -181,10 +182,8 @@ export const definition: Definition = {
 }
 
 /** The arguments of the search. */
-export interface Query {
+export interface Query extends Pick<ToolSearch.SearchOptions, "limit" | "server"> {
   readonly query: string
-  readonly limit?: number | undefined
-  readonly server?: string | undefined
 }
 
 const decode = Schema.decodeUnknownOption(Schema.Struct({

@@ -66,24 +66,19 @@ export interface Metadata {
   readonly version: string | undefined
 }
 
-const unlabelled: Metadata = { category: undefined, tags: [], version: undefined }
+const objectOf = (value: unknown): Readonly<Record<string, unknown>> => isObject(value) ? value : {}
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
 export const metadata = ({ raw }: Pick<Tool, "raw">): Metadata => {
-  const meta = raw["_meta"]
-  if (!isObject(meta)) return unlabelled
-  const sources = [meta, meta["fastmcp"], meta["_fastmcp"]].flatMap((source) => isObject(source) ? [source] : [])
+  const meta = objectOf(raw["_meta"])
+  const sources = [meta, objectOf(meta["fastmcp"]), objectOf(meta["_fastmcp"])]
   const first = (key: string) => sources.map((source) => source[key]).find(isText)
   const tags = sources.map((source) => source["tags"]).find((value) => Array.isArray(value)) ?? []
   return { category: first("category"), tags: tags.filter(isText), version: first("version") }
 }
 
-const uiOf = ({ raw }: Pick<Tool, "raw">): Readonly<Record<string, unknown>> => {
-  const meta = raw["_meta"]
-  const ui = isObject(meta) ? meta["ui"] : undefined
-  return isObject(ui) ? ui : {}
-}
+const uiOf = ({ raw }: Pick<Tool, "raw">) => objectOf(objectOf(raw["_meta"])["ui"])
 
 /** True if only apps may call it, so that no model is offered it: MCP Apps, `_meta.ui.visibility` without `model`. */
 export const isAppOnly = (tool: Pick<Tool, "raw">): boolean => {
@@ -92,10 +87,7 @@ export const isAppOnly = (tool: Pick<Tool, "raw">): boolean => {
 }
 
 /** The `ui://` resource that renders its results, if any: MCP Apps, `_meta.ui.resourceUri`. */
-export const uiResource = (tool: Pick<Tool, "raw">): string | undefined => {
-  const { resourceUri } = uiOf(tool)
-  return typeof resourceUri === "string" ? resourceUri : undefined
-}
+export const uiResource = (tool: Pick<Tool, "raw">): string | undefined => text(uiOf(tool)["resourceUri"])
 
 export interface DecodeOptions {
   /** Bytes of one tool's schemas. */
@@ -167,7 +159,7 @@ const inspect = (
   return { fault, isAnnotated }
 }
 
-const text = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+const text = (value: unknown): string | undefined => isText(value) ? value : undefined
 
 const hint = (value: unknown): boolean | undefined => typeof value === "boolean" ? value : undefined
 
@@ -195,7 +187,7 @@ const annotations = (raw: unknown): Annotations =>
     : {}
 
 const taskSupport = (execution: unknown): Tool["taskSupport"] => {
-  const support = isObject(execution) ? execution["taskSupport"] : undefined
+  const support = objectOf(execution)["taskSupport"]
   return support === "optional" || support === "required" ? support : "forbidden"
 }
 

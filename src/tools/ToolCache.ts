@@ -1,5 +1,5 @@
 /** The tools of each server: in memory, and between runs where the application wants that. */
-import * as KeyValueStore from "@effect/platform/KeyValueStore"
+import type * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -10,10 +10,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Fingerprint from "../config/Fingerprint.ts"
-import * as Limits from "../config/Limits.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
-import * as McpEvent from "../McpEvent.ts"
-import * as Redaction from "../safety/Redaction.ts"
+import type * as McpEvent from "../McpEvent.ts"
 import * as CachedList from "./CachedList.ts"
 import * as Snapshot from "./snapshot.ts"
 import type * as Tool from "./Tool.ts"
@@ -38,12 +36,7 @@ export interface Hint {
   readonly announcesChanges: boolean
 }
 
-export interface PersistedOptions extends Options {
-  /** How long a snapshot is used. One that the server confirms is renewed. */
-  readonly maxSnapshotAge: Duration.DurationInput
-  /** Larger lists are not kept between runs, in bytes of the definitions of one server. */
-  readonly maxSnapshotBytes: number
-}
+export interface PersistedOptions extends Options, Snapshot.Options {}
 
 export const defaults: PersistedOptions = {
   timeToLive: Duration.minutes(5),
@@ -195,20 +188,9 @@ export const layer = (options?: Partial<Options>): Layer.Layer<ToolCache> => Lay
 export const makePersisted = (
   options?: Partial<PersistedOptions>
 ): Effect.Effect<ToolCache["Type"], never, KeyValueStore.KeyValueStore | McpEvent.McpEvents | Scope.Scope> =>
-  Effect.gen(function*() {
+  Effect.suspend(() => {
     const all = { ...defaults, ...options }
-    const clock = yield* Effect.clock
-    const { known } = yield* Redaction.Redaction
-    const snapshots = yield* Snapshot.make({
-      store: yield* KeyValueStore.KeyValueStore,
-      publish: (yield* McpEvent.McpEvents).publish,
-      limits: yield* Limits.CurrentLimits,
-      holdsSecret: (text) => known(text) !== text,
-      now: () => clock.unsafeCurrentTimeMillis(),
-      maxAge: all.maxSnapshotAge,
-      maxBytes: all.maxSnapshotBytes
-    })
-    return yield* over(all, snapshots)
+    return Effect.flatMap(Snapshot.make(all), (snapshots) => over(all, snapshots))
   })
 
 export const layerPersisted = (

@@ -264,11 +264,10 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
 
     /** Waits until any list is known, from the server or from a snapshot. */
     const anyList = ({ current, loaded }: ToolCache.ServerTools): Effect.Effect<void> =>
-      Effect.suspend(() =>
-        current() !== undefined ?
-          Effect.void :
-          Effect.flatMap(loaded, () => current() !== undefined ? Effect.void : Effect.never)
-      )
+      Effect.suspend(() => {
+        const isKnown = Effect.suspend(() => current() === undefined ? Effect.never : Effect.void)
+        return current() === undefined ? Effect.zipRight(loaded, isKnown) : Effect.void
+      })
 
     const listing = Effect.fnUntraced(function*(wait: Duration.Duration | undefined) {
       // without a wait, nothing is asked and no server is connected

@@ -5,11 +5,9 @@ import * as ToolFilter from "./ToolFilter.ts"
 import * as ToolName from "./ToolName.ts"
 
 /** The tools of one server, and its filter. */
-export interface Contribution {
+export interface Contribution extends ToolFilter.Options {
   readonly server: string
   readonly tools: ReadonlyArray<Tool.Tool>
-  readonly enabledTools: ReadonlyArray<string> | undefined
-  readonly disabledTools: ReadonlyArray<string> | undefined
 }
 
 /** A tool and its names. `server` and `tool.name` are its identity; `name` is the one for models. */

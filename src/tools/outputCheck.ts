@@ -56,38 +56,15 @@ export const make = ({ report, server, tools }: Options): OutputCheck => {
   const schemas = new WeakMap<Checked, JsonSchema.JsonSchema>()
   const unchecked = new WeakSet<Checked>()
 
-  const judge = (name: string, value: ToolResult.ToolResult["structuredContent"]): Effect.Effect<JsonSchema.Verdict> =>
-    Effect.suspend(() => {
+  const judge = (name: string, value: ToolResult.ToolResult["structuredContent"]) =>
+    Effect.gen(function*() {
       const tool = tools.get(name)
-      if (tool?.outputSchema === undefined) return Effect.succeed(valid)
-      if (value === undefined) return Effect.succeed(missing)
-      const known = schemas.get(tool)
-      if (known !== undefined) return Effect.succeed(known.check(value))
-      return Effect.map(JsonSchema.make(tool.outputSchema), (schema) => {
-        schemas.set(tool, schema)
-        return schema.check(value)
-      })
+      if (tool?.outputSchema === undefined) return valid
+      if (value === undefined) return missing
+      const schema = schemas.get(tool) ?? (yield* JsonSchema.make(tool.outputSchema))
+      schemas.set(tool, schema)
+      return schema.check(value)
     })
-
-  const settle = (
-    name: string,
-    result: ToolResult.ToolResult,
-    mismatch: "fail" | "keep",
-    verdict: JsonSchema.Verdict
-  ): ReturnType<OutputCheck> => {
-    if (verdict._tag === "Invalid") {
-      const path = `/structuredContent${verdict.path}`
-      if (mismatch === "fail") return Effect.fail(invalidResult(server, name, { path, detail: verdict.detail }))
-      const [shown, place] = [UntrustedText.quote(name, 64), UntrustedText.excerpt(path, 128)]
-      report(`a result of ${shown} violates its output schema at ${place}: ${verdict.detail}`)
-    }
-    const tool = verdict._tag === "Unchecked" ? tools.get(name) : undefined
-    if (verdict._tag === "Unchecked" && tool !== undefined && !unchecked.has(tool)) {
-      unchecked.add(tool)
-      report(`results of ${UntrustedText.quote(name, 64)} are not checked by its output schema: ${verdict.reason}`)
-    }
-    return Effect.succeed(result)
-  }
 
   return (name, result, mismatch) => {
     const { isError, structuredContent } = result
@@ -95,12 +72,26 @@ export const make = ({ report, server, tools }: Options): OutputCheck => {
     const mustList = structuredContent !== undefined &&
       (!tools.isListed() || (tools.isStale() && tools.get(name) === undefined))
     if (!mustList && tools.get(name)?.outputSchema === undefined) return Effect.succeed(result)
+    const settle = (verdict: JsonSchema.Verdict): ReturnType<OutputCheck> => {
+      if (verdict._tag === "Invalid") {
+        const path = `/structuredContent${verdict.path}`
+        if (mismatch === "fail") return Effect.fail(invalidResult(server, name, { path, detail: verdict.detail }))
+        const [shown, place] = [UntrustedText.quote(name, 64), UntrustedText.excerpt(path, 128)]
+        report(`a result of ${shown} violates its output schema at ${place}: ${verdict.detail}`)
+      }
+      const tool = verdict._tag === "Unchecked" ? tools.get(name) : undefined
+      if (verdict._tag === "Unchecked" && tool !== undefined && !unchecked.has(tool)) {
+        unchecked.add(tool)
+        report(`results of ${UntrustedText.quote(name, 64)} are not checked by its output schema: ${verdict.reason}`)
+      }
+      return Effect.succeed(result)
+    }
     const judged = judge(name, structuredContent)
     const checked = Effect.flatMap(judged, (verdict) =>
       // the tool may have changed since it was listed
       verdict._tag === "Invalid" && tools.isStale()
-        ? Effect.flatMap(Effect.zipRight(tools.ensure, judged), (verdict) => settle(name, result, mismatch, verdict))
-        : settle(name, result, mismatch, verdict))
+        ? Effect.flatMap(Effect.zipRight(tools.ensure, judged), settle)
+        : settle(verdict))
     return mustList ? Effect.zipRight(tools.ensure, checked) : checked
   }
 }

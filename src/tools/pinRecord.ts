@@ -34,10 +34,7 @@ export const Stored = Schema.Struct({
 export type Stored = typeof Stored.Type
 
 /** The approved definitions of a tool, by fingerprint with and without annotations. */
-export interface Pin {
-  readonly approved: ReadonlyArray<string>
-  readonly bare: ReadonlyArray<string>
-  readonly isAdded?: boolean | undefined
+export interface Pin extends Omit<typeof StoredPin.Type, "tool" | "definition"> {
   /** As text, where it comes from the store. */
   readonly definition?: Tool.Tool["raw"] | string | undefined
 }

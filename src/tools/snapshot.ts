@@ -5,7 +5,7 @@
  * does not stop a process that can write to the store: therefore annotations are neither written nor read, everything is
  * decoded like the response of a server, and no permission depends on a snapshot.
  */
-import type * as KeyValueStore from "@effect/platform/KeyValueStore"
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -16,13 +16,13 @@ import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
-import type * as Limits from "../config/Limits.ts"
+import * as Limits from "../config/Limits.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import { sha256 } from "../json/canonical.ts"
 import { isObject, type JsonObject } from "../json/Json.ts"
-import type * as McpEvent from "../McpEvent.ts"
+import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
+import * as Redaction from "../safety/Redaction.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Transport from "../transport/Transport.ts"
 import * as Tool from "./Tool.ts"
@@ -140,14 +140,10 @@ export type Snapshots = (config: ServerConfig.ServerConfig, fingerprint: string)
 export const none: Snapshots = () => ({ load: Effect.succeedNone, keep: () => undefined, forget: Effect.void })
 
 export interface Options {
-  readonly store: KeyValueStore.KeyValueStore
-  readonly holdsSecret: (text: string) => boolean
-  readonly publish: McpEvent.McpEvents["Type"]["publish"]
-  readonly limits: Limits.Limits
-  readonly now: () => number
-  readonly maxAge: Duration.DurationInput
-  /** Of the definitions of one server. */
-  readonly maxBytes: number
+  /** How long a snapshot is used. One that the server confirms is renewed. */
+  readonly maxSnapshotAge: Duration.DurationInput
+  /** Larger lists are not kept between runs, in bytes of the definitions of one server. */
+  readonly maxSnapshotBytes: number
 }
 
 /** An unchanged snapshot is written again after this time, so that one in use never expires. */
@@ -162,10 +158,17 @@ const isPrincipalConfigured = (config: ServerConfig.ServerConfig): boolean =>
     ? config.headers !== undefined && config.bearerTokenEnvVar === undefined && config.headersCommand === undefined
     : config.transport === "stdio" && (config.inheritEnv === undefined || config.inheritEnv === false)
 
-export const make = (options: Options): Effect.Effect<Snapshots, never, Scope.Scope> =>
-  Effect.map(makeStore(options.store), (store) => (config, fingerprint) => {
-    const { holdsSecret, limits, maxBytes, now, publish } = options
-    const maxAge = Duration.toMillis(options.maxAge)
+/** Keeps the lists of the servers in the store. No list waits for a write; the end of the scope does, 2 s at most. */
+export const make = Effect.fnUntraced(function*(options: Options) {
+  const clock = yield* Effect.clock
+  const { publish } = yield* McpEvent.McpEvents
+  const limits = yield* Limits.CurrentLimits
+  const { known } = yield* Redaction.Redaction
+  const store = yield* makeStore(yield* KeyValueStore.KeyValueStore)
+  const maxAge = Duration.toMillis(options.maxSnapshotAge)
+  const maxBytes = options.maxSnapshotBytes
+
+  const snapshots: Snapshots = (config, fingerprint) => {
     const key = `tools-${fingerprint}`
     /** What the store has or will have; a refused list counts too, so that it is reported once. */
     let stored: { readonly jsonHash: string; readonly fetchedAt: number } | undefined = undefined
@@ -181,6 +184,11 @@ export const make = (options: Options): Effect.Effect<Snapshots, never, Scope.Sc
       store.write(key, store.remove(key), (detail) => issue(`the snapshot of the tools cannot be removed: ${detail}`))
     }
 
+    const refuse = (detail: string): void => {
+      drop()
+      notKept(detail)
+    }
+
     const decoded = (text: string): Option.Option<Snapshot<Tools>> => {
       const snapshot = decode(text, {
         fingerprint,
@@ -192,7 +200,7 @@ export const make = (options: Options): Effect.Effect<Snapshots, never, Scope.Sc
       })
       if (Either.isLeft(snapshot)) issue(`the snapshot of the tools is not used: ${snapshot.left}`)
       // one from the future would never expire
-      if (Either.isLeft(snapshot) || Math.abs(now() - snapshot.right.fetchedAt) > maxAge) {
+      if (Either.isLeft(snapshot) || Math.abs(clock.unsafeCurrentTimeMillis() - snapshot.right.fetchedAt) > maxAge) {
         drop()
         return Option.none()
       }
@@ -213,27 +221,18 @@ export const make = (options: Options): Effect.Effect<Snapshots, never, Scope.Sc
         hasList = true
         if (isForgotten) return
         if (cacheScope === "private" && !isPrincipalConfigured(config)) return drop()
-        if (content === undefined) {
-          drop()
-          return notKept("a definition is nested too deep")
-        }
+        if (content === undefined) return refuse("a definition is nested too deep")
         const { json, jsonHash } = content
         if (stored?.jsonHash === jsonHash && fetchedAt - stored.fetchedAt < renewAfter) return
         const written = { jsonHash, fetchedAt }
-        const refusal = Buffer.byteLength(json) > maxBytes
-          ? `their definitions have more than ${maxBytes} bytes`
-          : holdsSecret(json)
-          ? "a secret of the connection is in their definitions"
-          : undefined
-        if (refusal === undefined) {
+        if (Buffer.byteLength(json) > maxBytes) refuse(`their definitions have more than ${maxBytes} bytes`)
+        else if (known(json) !== json) refuse("a secret of the connection is in their definitions")
+        else {
           const set = Effect.suspend(() => store.set(key, encode({ fingerprint, era, fetchedAt, tools: json })))
           store.write(key, set, (detail) => {
             if (stored === written) stored = undefined
             notKept(detail)
           })
-        } else {
-          drop()
-          notKept(refusal)
         }
         stored = written
       },
@@ -243,7 +242,9 @@ export const make = (options: Options): Effect.Effect<Snapshots, never, Scope.Sc
         return store.settled(key)
       })
     }
-  })
+  }
+  return snapshots
+})
 
 /** How long the store may answer no operation at all; under load each operation waits for the others. */
 const stallLimit = Duration.toMillis("5 seconds")
