@@ -141,24 +141,6 @@ interface State {
 
 const variantKey = (tool: string, fingerprint: string): string => `${fingerprint} ${tool}`
 
-const withoutPrevious: { readonly [W in Why]: string } = {
-  changed: "what it was is not kept",
-  unreadable: "its stored pins cannot be read",
-  crowded: "its server has had more tools than are kept"
-}
-
-/** The difference from the pin; where there is no definition to compare with, the reason and the whole definition. */
-const differences = (
-  tool: Tool.Tool,
-  pin: PinRecord.Pin | undefined,
-  why: Why
-): ReadonlyArray<Definition.Change> => {
-  const before = pin && PinRecord.definitionOf(pin)
-  return before !== undefined
-    ? Definition.diff(before, tool.raw)
-    : [{ path: "", before: withoutPrevious[why], after: "what follows" }, ...Definition.diff({}, tool.raw)]
-}
-
 /** A value with every text and key passed through `hide`. */
 const hidden = (value: unknown, hide: (text: string) => string): unknown => {
   if (typeof value === "string") return hide(value)
@@ -311,7 +293,9 @@ export const make = (
       if (before?.config === config) return { ...before, isNew: false }
       const pin = state.known.get(config)?.pins.get(tool)
       const why = pin !== undefined ? "changed" : state.doubted ? "unreadable" : "crowded"
-      const changes = differences(definition, pin, why).map((change) => withoutSecrets(change, redaction.known))
+      const changes = PinRecord.differences(definition, pin, why).map((change) =>
+        withoutSecrets(change, redaction.known)
+      )
       const quarantined: Quarantined = { server, tool, why, fingerprint, changes, since }
       state.variants.set(key, { quarantined, config, definition })
       return { quarantined, isNew: true }
@@ -410,10 +394,12 @@ export const make = (
         return known === undefined || known.pins.size === 0 ? !isDoubted(config.name) : isApproved(known, tool)
       },
       isPinned: (config, tool) =>
-        Effect.map(loaded(config), (known) =>
-          isDoubted(config.name) || (known !== undefined && (known.pins.has(tool) || known.pins.size >= maxPins))),
-      isAdded: (config, tool) =>
-        inMemory(config)?.pins.get(tool)?.isAdded === true,
+        Effect.map(
+          loaded(config),
+          (known) =>
+            isDoubted(config.name) || (known !== undefined && (known.pins.has(tool) || known.pins.size >= maxPins))
+        ),
+      isAdded: (config, tool) => inMemory(config)?.pins.get(tool)?.isAdded === true,
       accept: (config, tool) =>
         inTurn(config.name, (state) => {
           const { name } = config

@@ -3,6 +3,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type * as Tool from "./Tool.ts"
 import * as Definition from "./toolDefinition.ts"
+import type { Why } from "./ToolPins.ts"
 
 /** Approved definitions of one tool. */
 const maxApproved = 16
@@ -76,8 +77,26 @@ const decodeDefinition = Schema.decodeUnknownEither(
   Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 )
 
-export const definitionOf = ({ definition }: Pin): Tool.Tool["raw"] | undefined => {
+const definitionOf = ({ definition }: Pin): Tool.Tool["raw"] | undefined => {
   if (typeof definition !== "string") return definition
   const decoded = decodeDefinition(definition)
   return Either.isRight(decoded) ? decoded.right as Tool.Tool["raw"] : undefined // written from one
+}
+
+const withoutPrevious: { readonly [W in Why]: string } = {
+  changed: "what it was is not kept",
+  unreadable: "its stored pins cannot be read",
+  crowded: "its server has had more tools than are kept"
+}
+
+/** The difference from the pin; where there is no definition to compare with, the reason and the whole definition. */
+export const differences = (
+  tool: Tool.Tool,
+  pin: Pin | undefined,
+  why: Why
+): ReadonlyArray<Definition.Change> => {
+  const before = pin && definitionOf(pin)
+  return before !== undefined
+    ? Definition.diff(before, tool.raw)
+    : [{ path: "", before: withoutPrevious[why], after: "what follows" }, ...Definition.diff({}, tool.raw)]
 }
