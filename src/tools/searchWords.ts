@@ -33,19 +33,6 @@ const runsOf = (text: string): ReadonlyArray<string> => text.normalize("NFKD").r
 /** The words of a text that say something. */
 export const words = (text: string): ReadonlyArray<string> => runsOf(text).flatMap(wordsOfRun)
 
-/** Endings of English words: how much of them is cut off, and how much must be left. */
-const endings: ReadonlyArray<readonly [ending: string, cut: number, least: number]> = [
-  ["ing", 3, 3],
-  ["ed", 2, 3],
-  ["tion", 3, 3],
-  ["sion", 3, 3],
-  ["er", 2, 4],
-  ["or", 2, 4],
-  ["ly", 2, 4],
-  ["ship", 4, 5],
-  ["ment", 4, 6]
-]
-
 const singular = (word: string): string => {
   if (!word.endsWith("s") || /(ss|us|is)$/.test(word)) return word
   if (word.endsWith("ies")) return `${word.slice(0, -3)}y`
@@ -56,7 +43,7 @@ const singular = (word: string): string => {
 export const stem = (word: string): string => {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word
   let base = singular(word)
-  for (const [ending, cut, least] of endings) {
+  for (const { cut, ending, least } of data.endings) {
     if (!base.endsWith(ending) || base.length < cut + least || base.endsWith("eed")) continue
     const rest = base.slice(0, -cut)
     if (!/[aeiouy]/.test(rest)) continue
