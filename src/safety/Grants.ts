@@ -16,11 +16,8 @@ import type * as PermissionRule from "./PermissionRule.ts"
 /**
  * The subject of grants. `identity` is that of the configuration: another server of the same name has none of its grants.
  */
-export interface Place {
+export interface Place extends Pick<PermissionRule.Subject, "kind" | "server" | "name"> {
   readonly identity: string
-  readonly server: string
-  readonly kind: PermissionRule.Subject["kind"]
-  readonly name: string
 }
 
 const Grant = Schema.Struct({

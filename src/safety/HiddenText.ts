@@ -127,11 +127,8 @@ const tags = ({ before, points }: Run): Verdict => {
 const zeroWidth = ({ after, before, points }: Run): Verdict => {
   const only = points.length === 1 ? points[0] : undefined
   if (only === 0x200d && isPictographic(before) && isPictographic(after)) return stays
-  if ((only === 0x200c || only === 0x200d) && isShaped(before)) {
-    if (after === -1 || isShaped(after) || !(isLetter(after) || kindOf(after) !== undefined)) {
-      return stays
-    }
-  }
+  const fitsAfter = after === -1 || isShaped(after) || !(isLetter(after) || kindOf(after) !== undefined)
+  if ((only === 0x200c || only === 0x200d) && isShaped(before) && fitsAfter) return stays
   if (only === 0x200b && (isUnspaced(before) || isUnspaced(after))) return stays
   if (only === 0xfeff && before === -1) return stripped("zero-width", "low")
   return invisible(points)
@@ -215,20 +212,16 @@ const hasIsolatesOnly = (text: string): boolean => {
 
 const width = (point: number): number => point > 0xffff ? 2 : 1
 
-/**
- * Finds the words of more than three letters that mix ASCII with Cyrillic, Greek, Armenian or Cherokee letters that look
- * the same. A shorter word may be a formula.
- */
-const mixedWords = (text: string): ReadonlyArray<number> => {
-  if (!/[\u0370-\u058f\u13a0-\u13f5]/.test(text)) return []
-  const found: Array<number> = []
-  for (const { 0: word, index } of text.matchAll(/[A-Za-z\u0370-\u058f\u13a0-\u13f5]{4,}/g)) {
-    if (found.length === mostFindings) break
-    const isMixed = /[A-Za-z]/.test(word) && /[^A-Za-z]/.test(word)
-    if (isMixed && asciiWord(word) !== undefined) found.push(index)
-  }
-  return found
-}
+/** Words of ASCII, Greek, Cyrillic, Armenian and Cherokee letters; a shorter word may be a formula. */
+const longWords = /[A-Za-z\u0370-\u058f\u13a0-\u13f5]{4,}/g
+
+/** The words that mix letters of ASCII with letters that look the same. */
+const mixedWords = (text: string): ReadonlyArray<RegExpExecArray> =>
+  /[\u0370-\u058f\u13a0-\u13f5]/.test(text)
+    ? Array.from(text.matchAll(longWords)).filter(([word]) =>
+      /[A-Za-z]/.test(word) && /[^A-Za-z]/.test(word) && asciiWord(word) !== undefined
+    )
+    : []
 
 /**
  * Removes what hides and escapes control characters. Characters that a script or a picture needs stay: joiners of Persian
@@ -243,7 +236,7 @@ export const clean = (
   const note = (finding: Finding): void => {
     if (findings.length < mostFindings) findings.push(finding)
   }
-  for (const at of mixedWords(text)) {
+  for (const { index: at } of mixedWords(text)) {
     note({ kind: "confusable", level: as === "metadata" ? "high" : "medium", at, count: 1, decoded: undefined })
   }
   if (!mayHide(text)) return { text, findings }
@@ -302,14 +295,12 @@ export const clean = (
   return { text: parts.join(""), findings }
 }
 
-const isTrail = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
-
 /** A cleaned title or description for a model, with a note of how much was left out. */
 export const brief = (text: string, limit: number): string => {
   // hidden characters may fill half of it
   const seen = clean(text.slice(0, 2 * limit), "metadata").text
   if (seen.length <= limit && text.length <= 2 * limit) return seen
-  const end = isTrail(seen.charCodeAt(limit)) ? limit - 1 : limit
+  const end = (seen.codePointAt(limit - 1) ?? 0) > 0xffff ? limit - 1 : limit
   return `${seen.slice(0, end)}… (cut from ${text.length} characters)`
 }
 

@@ -2,10 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-const random = (): string => {
-  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
-}
+const random = (): string => Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString("hex")
 
 /** The generator of such names. It uses the system's source, because numbers of Effect's `Random` can be predicted. */
 export class Nonce extends Context.Reference<Nonce>()("effect-mcp-runtime/safety/Nonce", {

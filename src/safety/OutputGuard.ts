@@ -214,16 +214,13 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
       })
 
     /** The whole text, if there is room for it. */
-    const whole = (text: string, room: Room, source: Source): Effect.Effect<Option.Option<Seen>> => {
+    const whole = Effect.fnUntraced(function*(text: string, room: Room, source: Source) {
       // hidden characters are removed, so a text may get shorter, but a longer one is not worth the work
-      if (text.length > 2 * room.chars) return Effect.succeedNone
+      if (text.length > 2 * room.chars) return undefined
       const { findings, text: body } = shown(text)
-      return Effect.flatMap(shareOf(body, room, count), (share) =>
-        share > 1 && body !== ""
-          ? Effect.succeedNone
-          : Effect.map(scan(text, source), (signals) =>
-            Option.some({ body, signals, hidden: findings, truncated: undefined })))
-    }
+      if (body !== "" && (yield* shareOf(body, room, count)) > 1) return undefined
+      return { body, signals: yield* scan(text, source), hidden: findings, truncated: undefined }
+    })
 
     const tokensBetween = (text: string, from: number, to: number): Effect.Effect<number> => {
       const part = text.slice(from, Math.min(to, from + sampled))
@@ -277,16 +274,11 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
       return { ...seen, text, attachments: result.attachments, isError, signals }
     })
 
-    const guard = (result: ResultText.ResultText, isError: boolean, source: Source): Effect.Effect<Rendered> => {
+    const guard = Effect.fnUntraced(function*(result: ResultText.ResultText, isError: boolean, source: Source) {
       const room = roomOf(source)
-      return whole(result.text, room, source).pipe(
-        Effect.flatMap(Option.match({
-          onNone: () => ends(result.text, room, source),
-          onSome: (seen) => Effect.succeed(seen)
-        })),
-        Effect.flatMap((seen) => finish(seen, result, isError, source))
-      )
-    }
+      const seen = (yield* whole(result.text, room, source)) ?? (yield* ends(result.text, room, source))
+      return yield* finish(seen, result, isError, source)
+    })
 
     const renderPage = (handle: string, range?: Spill.Range): Effect.Effect<RenderedPage, Spill.SpillError> =>
       Effect.gen(function*() {
@@ -322,24 +314,21 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
 export const layer = (options?: Partial<Options>): Layer.Layer<OutputGuard, never, Requirements> =>
   Layer.effect(OutputGuard, make(options))
 
-const positive = (name: string) =>
-  Config.option(Config.validate(Config.integer(name), {
-    message: "expected a positive number",
-    validation: (number) => number > 0
-  }))
+const positive = (name: string, otherwise: number) =>
+  Config.integer(name).pipe(
+    Config.validate({ message: "expected a positive number", validation: (number) => number > 0 }),
+    Config.withDefault(otherwise)
+  )
 
 /** `MAX_MCP_OUTPUT_TOKENS` and `MCP_MAX_RESULT_CHARS` of an operator override the options of the application. */
 export const makeConfig = (
   options?: Partial<Options>
 ): Effect.Effect<OutputGuard["Type"], ConfigError.ConfigError, Requirements> =>
   Effect.gen(function*() {
-    const maxTokens = Option.getOrUndefined(yield* positive("MAX_MCP_OUTPUT_TOKENS"))
-    const maxResultChars = Option.getOrUndefined(yield* positive("MCP_MAX_RESULT_CHARS"))
-    return yield* make({
-      ...options,
-      ...(maxTokens === undefined ? {} : { maxTokens }),
-      ...(maxResultChars === undefined ? {} : { maxResultChars })
-    })
+    const all = { ...defaults, ...options }
+    const maxTokens = yield* positive("MAX_MCP_OUTPUT_TOKENS", all.maxTokens)
+    const maxResultChars = yield* positive("MCP_MAX_RESULT_CHARS", all.maxResultChars)
+    return yield* make({ ...all, maxTokens, maxResultChars })
   })
 
 export const layerConfig = (

@@ -57,7 +57,6 @@ export interface Subject {
 
 export interface Rule {
   readonly decision: Decision
-  readonly source: Source
   /** As it was written, arguments included. */
   readonly text: string
   /** Whether it names its tools by a pattern, and so covers tools that a server adds later. */
@@ -72,7 +71,6 @@ export interface Fault {
 }
 
 export interface RuleSet {
-  readonly rules: ReadonlyArray<Rule>
   /** Unreadable rules. Each is replaced by a rule that is at least as strict. */
   readonly faults: ReadonlyArray<Fault>
   /** The strictest rule that matches. */
@@ -146,22 +144,14 @@ const nameKey = (server: string, name: string): string => {
   return isExact ? keyOf(server, "tool", name) : keyOf(server)
 }
 
-const target = (reading: Reading, server: string, name: string): Target => {
-  const isServer = names(reading, server)
-  const isName = nameMatcher(reading, name)
-  return {
-    key: server.includes("*") ? "" : nameKey(server, name),
-    covers: (subject) => isServer(subject.server) && isName(subject)
-  }
-}
-
-/** A server by its exact name, in which `*` is itself. */
-const literalTarget = (reading: Reading, server: string, name: string): Target => {
+/** With `isExact`, a `*` in the name of the server is itself. */
+const target = (reading: Reading, server: string, name: string, isExact = false): Target => {
   const folded = reading.folded(server)
+  const isServer = isExact ? (text: string) => reading.folded(text) === folded : names(reading, server)
   const isName = nameMatcher(reading, name)
   return {
-    key: nameKey(server, name),
-    covers: (subject) => reading.folded(subject.server) === folded && isName(subject)
+    key: server.includes("*") && !isExact ? "" : nameKey(server, name),
+    covers: (subject) => isServer(subject.server) && isName(subject)
   }
 }
 
@@ -258,7 +248,7 @@ const parsed = (input: Input): Either.Either<Parsed, Fault> => {
   const targets = server === undefined
     ? targetsOf(reading, name)
     : marked.test(name) || toolCharacters.test(name)
-    ? Either.right([literalTarget(reading, server, name)])
+    ? Either.right([target(reading, server, name, true)])
     : Either.left(badCharacters)
   if (Either.isLeft(targets)) return fault(targets.left)
   if (isNarrow && targets.right.some(({ key }) => key === "") && !/^mcp__\*+$/.test(name)) {
@@ -270,7 +260,6 @@ const parsed = (input: Input): Either.Either<Parsed, Fault> => {
   if (fits !== undefined && /(?:^|[./]|__)resource:/.test(name)) return fault("a resource has no arguments")
   return Either.right({
     decision,
-    source,
     text: textOf(input),
     isPattern: name.includes("*") || targets.right.every(({ key }) => !key.includes("\0")),
     targets: targets.right,
@@ -306,13 +295,12 @@ export const compile = (inputs: Iterable<Input>): RuleSet => {
   const byKey = new Map<string, Array<Parsed>>()
   for (const rule of rules) {
     for (const key of new Set(rule.targets.map(({ key }) => key))) {
-      const before = byKey.get(key)
-      if (before === undefined) byKey.set(key, [rule])
-      else before.push(rule)
+      const all = byKey.get(key) ?? []
+      all.push(rule)
+      byKey.set(key, all)
     }
   }
   return {
-    rules,
     faults,
     onlyAllows: rules.every(({ decision }) => decision === "allow"),
     decide: (subject) => {
@@ -329,8 +317,6 @@ export const compile = (inputs: Iterable<Input>): RuleSet => {
     }
   }
 }
-
-export const empty: RuleSet = compile([])
 
 /** The limits of a rule in a message, which must survive being copied into a shell or a file. */
 const copyable = /^[!#-[\]-~]{1,256}$/

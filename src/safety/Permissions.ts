@@ -65,16 +65,12 @@ export interface Ruling {
   readonly rule: PermissionRule.Rule | undefined
 }
 
-export interface Request {
-  readonly callId: string | undefined
-  readonly origin: Origin
-  /** Its arguments are a copy that the caller cannot change. */
-  readonly subject: PermissionRule.Subject
+/**
+ * The arguments of its subject are a copy that the caller cannot change. An approval of one user permits no request of
+ * another.
+ */
+export interface Request extends Pick<Approval.Request, "callId" | "origin" | "subject" | "identity" | "tool"> {
   readonly config: ServerConfig.ServerConfig
-  /** The user that the request is for. An approval of one user permits no request of another. */
-  readonly identity?: string | undefined
-  /** The definition of the tool, if its server has listed it in this run. */
-  readonly tool: Tool.Tool | undefined
 }
 
 /** A permission, valid until something that it depends on changes: see `stands`. */
@@ -106,8 +102,6 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
     tool: Tool.Tool | undefined,
     config: ServerConfig.ServerConfig
   ) => McpError.PermissionDenied | undefined
-  /** The rules that are in force. */
-  readonly rules: () => PermissionRule.RuleSet
   /** Replaces the rules of one source beside those given in code. A call that waits for an answer gets the new ones. */
   readonly configure: (
     source: string,
@@ -130,9 +124,6 @@ type Why = Exclude<Denied["why"], "policy" | "quarantined">
 const pinOf = (tool: Tool.Tool | undefined): string | undefined => tool && ToolPins.fingerprint(tool)
 
 const digestOf = (args: JsonObject | undefined): string => sha256(canonicalJson(args ?? null))
-
-const keyOf = ({ config, identity, subject }: Request): string =>
-  canonicalJson(Grants.placeOf(config, subject, identity))
 
 /** A permit with nothing but the request. */
 const plain = (request: Request, revision: number): Permit => ({
@@ -250,44 +241,41 @@ export const make = (
         ))
     }
 
-    const question = ({ callId, config, identity, origin, subject, tool }: Request, rule: string | undefined) => ({
-      callId,
-      origin,
-      identity,
-      // a copy, because the approval must not be able to change what is sent
-      subject: structuredClone(subject),
-      tool,
-      rule,
-      provenance: config.provenance,
-      digest: sha256(canonicalJson([
-        Grants.identityOf(config, identity),
-        subject.kind,
-        subject.name,
-        pinOf(tool) ?? null,
-        digestOf(subject.args)
-      ]))
-    })
+    const question = ({ config, ...request }: Request, rule: string | undefined): Approval.Request => {
+      const { identity, subject: { args, kind, name }, tool } = request
+      const bound = [Grants.identityOf(config, identity), kind, name, pinOf(tool) ?? null, digestOf(args)]
+      return {
+        ...request,
+        // a copy, because the approval must not be able to change what is sent
+        subject: structuredClone(request.subject),
+        rule,
+        provenance: config.provenance,
+        digest: sha256(canonicalJson(bound))
+      }
+    }
 
     /** Keeps the answer for later calls; an answer about a tool that is not listed yet has nothing to be bound to. */
-    const remember = (request: Request, answer: Approval.Answer): Effect.Effect<void> => {
-      const { config, identity, subject, tool } = request
-      const accepted: Effect.Effect<void, McpError.TrustNotKept> = isAdded(request)
-        ? pins.accept(config, subject.name)
-        : Effect.void
-      const isLasting = (answer._tag === "Session" || answer._tag === "Always") &&
-        (subject.kind !== "tool" || tool !== undefined)
-      const about = { args: digestOf(subject.args), pin: pinOf(tool) }
-      const recorded: Effect.Effect<void, McpError.TrustNotKept> = isLasting
-        ? Grants.record(session, kept, Grants.placeOf(config, subject, identity), answer, about)
-        : Effect.void
-      return Effect.zipRight(accepted, recorded).pipe(
-        Effect.catchAll(({ detail, server }) =>
-          Effect.sync(() =>
-            publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
-          )
+    const remember = Effect.fnUntraced(
+      function*(request: Request, answer: Approval.Answer) {
+        const { config, identity, subject, tool } = request
+        if (isAdded(request)) {
+          yield* pins.accept(config, subject.name)
+        }
+        if (answer._tag !== "Session" && answer._tag !== "Always") {
+          return
+        }
+        if (subject.kind === "tool" && tool === undefined) {
+          return
+        }
+        const about = { args: digestOf(subject.args), pin: pinOf(tool) }
+        yield* Grants.record(session, kept, Grants.placeOf(config, subject, identity), answer, about)
+      },
+      Effect.catchAll(({ detail, server }) =>
+        Effect.sync(() =>
+          publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
         )
       )
-    }
+    )
 
     /** The permit of a request that needs no approval, or its refusal. */
     const settled = (request: Request, { decision, rule }: Ruling): Effect.Effect<Permit, Denied> =>
@@ -347,7 +335,8 @@ export const make = (
       const current = { ...request, tool, config }
       if (isForReading && isReadOnly(current) !== true) return ["unanswered", undefined]
       if (then === revision && !isAdded(current)) return undefined
-      if (isGranted && (revoked.get(keyOf(request)) ?? 0) > then) return ["changed", undefined]
+      const place = canonicalJson(Grants.placeOf(request.config, request.subject, identity))
+      if (isGranted && (revoked.get(place) ?? 0) > then) return ["changed", undefined]
       const { decision, rule } = rulingOf(current)
       if (decision === "deny") return ["rule", rule?.text]
       const needsApproval = decision === "ask" && !isApproved && (rule !== undefined || !isForReading)
@@ -367,7 +356,6 @@ export const make = (
         const why = fallen(permit, tool, config)
         return why === undefined ? undefined : refusal(permit.request, ...why)
       },
-      rules: () => rules,
       configure: (source, more) =>
         Effect.sync(() => {
           if (more.length === 0 && (configured.get(source) ?? []).length === 0) return []
@@ -400,7 +388,6 @@ export const layerNone: Layer.Layer<Permissions> = Layer.sync(Permissions, () =>
   isOpen: () => true,
   authorize: (request) => Effect.succeed(plain(request, 0)),
   stands: () => undefined,
-  rules: () => PermissionRule.empty,
   configure: () => Effect.succeed([]),
   revoke: () => Effect.void
 }))

@@ -75,7 +75,7 @@ const decoded = (run: string): string | undefined => {
 }
 
 /** A bot of Discord: its id, which is a number, a time and a signature. */
-const discord = /(?<![\w-])[MNO](?=[\w-]*\d)[\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}/g
+const discord = /(?<![\w-])[MNO](?=[\w-]*\d)[\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}/dg
 
 /** Made when a text is first looked at. */
 const makeScan = () => {
@@ -105,12 +105,10 @@ const makeScan = () => {
       if (value !== undefined) spans.push(value)
       return value?.end
     })
-    for (const { 0: token, index } of text.matchAll(discord)) {
-      spans.push({ at: index, end: index + token.length })
-    }
-    if (text.includes("\"kty\"")) {
-      for (const { indices } of text.matchAll(keyPart)) {
-        spans.push({ at: indices![1]![0], end: indices![1]![1] })
+    for (const pattern of text.includes("\"kty\"") ? [discord, keyPart] : [discord]) {
+      for (const { indices } of text.matchAll(pattern)) {
+        const [at, end] = indices!.at(-1)!
+        spans.push({ at, end })
       }
     }
     return spans

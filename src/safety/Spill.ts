@@ -140,32 +140,43 @@ export const make = (
     const nonce = yield* Nonce.Nonce
     const turn = yield* Effect.makeSemaphore(1)
 
-    const write = Effect.fnUntraced(function*(text: string, { kind, server, tool }: OutputGuard.Source) {
-      const name = handle(`spill-${yield* nonce}`)
-      const stored = `${encodeHeader({ server, tool, ...(kind === undefined ? {} : { kind }) })}\n${text}`
-      if (Option.isNone(name)) return yield* Effect.fail("There is no name for it.")
-      if (Buffer.byteLength(stored) > Math.min(maxBytesEach, maxBytes)) return yield* Effect.fail("It is too long.")
-      // one after the other, so that each sees how much room there is
-      yield* turn.withPermits(1)(store.set(name.value, stored))
-      return name
-    })
+    const write = Effect.fnUntraced(
+      function*(text: string, { kind, server, tool }: OutputGuard.Source) {
+        const name = handle(`spill-${yield* nonce}`)
+        const stored = `${encodeHeader({ server, tool, ...(kind === undefined ? {} : { kind }) })}\n${text}`
+        if (Option.isNone(name)) return yield* Effect.fail("There is no name for it.")
+        if (Buffer.byteLength(stored) > Math.min(maxBytesEach, maxBytes)) return yield* Effect.fail("It is too long.")
+        // one after the other, so that each sees how much room there is
+        yield* turn.withPermits(1)(store.set(name.value, stored))
+        return name
+      },
+      Effect.timeoutFail({ duration: patience, onTimeout: () => "The disk does not answer." }),
+      (writing, _text, { server }) =>
+        Effect.catchAll(writing, (fault) =>
+          RuntimeLog.warning("A long result could not be saved.", fault).pipe(
+            Effect.annotateLogs({ server }),
+            Effect.as(Option.none<Handle>())
+          ))
+    )
 
-    const read = (given: Handle, offset: number, limit: number): Effect.Effect<Page, SpillError> => {
+    const read = Effect.fnUntraced(function*(given: string, range?: Range) {
       const fail = (reason: SpillError["reason"]) => new SpillError({ handle: given, reason })
-      return store.get(given).pipe(
+      if (Option.isNone(handle(given))) return yield* fail("malformed")
+      const offset = whole(range?.offset, 0, 0)
+      const limit = Math.min(maxLimit, whole(range?.limit, defaultLimit, 1))
+      const stored = yield* store.get(given).pipe(
         Effect.mapError((error) =>
           fail(error._tag === "SystemError" && error.reason === "PermissionDenied" ? "refused" : "unreadable")
         ),
-        Effect.timeoutFail({ duration: patience, onTimeout: () => fail("unreadable") }),
-        Effect.flatMap((stored) => {
-          if (Option.isNone(stored)) return fail("missing")
-          const start = stored.value.indexOf("\n") + 1
-          const source = decodeHeader(stored.value.slice(0, Math.max(0, start - 1)))
-          const part = stored.value.slice(start + offset, start + offset + limit + beyond)
-          return Either.isLeft(source) ? fail("unreadable") : Effect.succeed(pageOf(source.right, part, offset, limit))
-        })
+        Effect.timeoutFail({ duration: patience, onTimeout: () => fail("unreadable") })
       )
-    }
+      if (Option.isNone(stored)) return yield* fail("missing")
+      const start = stored.value.indexOf("\n") + 1
+      const source = decodeHeader(stored.value.slice(0, Math.max(0, start - 1)))
+      if (Either.isLeft(source)) return yield* fail("unreadable")
+      const part = stored.value.slice(start + offset, start + offset + limit + beyond)
+      return pageOf(source.right, part, offset, limit)
+    })
 
     const sweep = turn.withPermits(1)(store.sweep).pipe(
       Effect.timeoutOption(patience),
@@ -174,34 +185,13 @@ export const make = (
     )
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Effect.sleep(sweepEvery), sweep)))
 
-    return {
-      write: (text, source) =>
-        write(text, source).pipe(
-          Effect.timeoutFail({ duration: patience, onTimeout: () => "The disk does not answer." }),
-          Effect.catchAll((fault) =>
-            RuntimeLog.warning("A long result could not be saved.", fault).pipe(
-              Effect.annotateLogs({ server: source.server }),
-              Effect.as(Option.none<Handle>())
-            )
-          )
-        ),
-      read: (given, range) =>
-        Option.match(handle(given), {
-          onNone: () => Effect.fail(new SpillError({ handle: given, reason: "malformed" })),
-          onSome: (given) =>
-            read(given, whole(range?.offset, 0, 0), Math.min(maxLimit, whole(range?.limit, defaultLimit, 1)))
-        }),
-      sweep
-    }
+    return { write, read, sweep }
   })
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /** Bytes, because a text can be a slice of a larger one, which stays in memory with it. */
 const makeMemoryStore = ({ maxAge, maxBytes }: Options): Store => {
   /** The oldest first. */
-  const texts = new Map<string, { readonly bytes: Uint8Array; readonly at: number }>()
+  const texts = new Map<string, { readonly bytes: Buffer; readonly at: number }>()
   let total = 0
 
   const sweep = (room: number): Effect.Effect<number> =>
@@ -215,13 +205,9 @@ const makeMemoryStore = ({ maxAge, maxBytes }: Options): Store => {
     })
 
   return {
-    get: (handle) =>
-      Effect.map(
-        sweep(0),
-        () => Option.map(Option.fromNullable(texts.get(handle)), ({ bytes }) => decoder.decode(bytes))
-      ),
+    get: (handle) => Effect.map(sweep(0), () => Option.fromNullable(texts.get(handle)?.bytes.toString())),
     set: (handle, text) => {
-      const bytes = encoder.encode(text)
+      const bytes = Buffer.from(text)
       return Effect.map(sweep(bytes.length), (at) => {
         texts.set(handle, { bytes, at })
         total += bytes.length

@@ -5,16 +5,11 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" })
 /** UTF-16 units around a place that are looked at; a longer character is cut between its code points. */
 const around = 128
 
-const isTrail = (code: number): boolean => (code & 0xfc00) === 0xdc00
-const isLead = (code: number): boolean => (code & 0xfc00) === 0xd800
-
-const splitsPair = (text: string, at: number): boolean =>
-  at > 0 && at < text.length && isTrail(text.charCodeAt(at)) && isLead(text.charCodeAt(at - 1))
-
 /** Two of these always have a border between them; `\r\n` is not among them. */
 const isSimple = (code: number): boolean => code >= 0x20 && code < 0x7f
 
-const pairStart = (text: string, at: number): number => splitsPair(text, at) ? at - 1 : at
+/** The place, or the one before it if it is within a surrogate pair. */
+const pairStart = (text: string, at: number): number => (text.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at
 
 /** The borders on both sides of a place; twice the same if it is a border. */
 const bordersAt = (text: string, at: number): readonly [before: number, after: number] => {

@@ -40,32 +40,22 @@ const shortened = (text: string, limit: number): string => {
 /** JSON on one line, of about `room` characters. It names what it leaves out, and bytes in base64. */
 const boundedJson = (value: unknown, room = 8_000): string => {
   let text = ""
-  const items = <A>(all: ReadonlyArray<A>, rest: (left: number) => string, write: (item: A) => void): void => {
-    for (const [at, item] of all.entries()) {
-      if (at > 0) text += ","
-      if (at === maxItems || text.length >= room) {
-        text += rest(all.length - at)
-        return
-      }
-      write(item)
-    }
-  }
   const write = (value: unknown, depth: number): void => {
     if (typeof value === "string") text += JSON.stringify(shortened(value, maxString))
     else if (typeof value !== "object" || value === null) text += JSON.stringify(value) ?? "null"
     else if (depth >= maxDepth) text += "\"(nested deeper)\""
-    else if (Array.isArray(value)) {
-      text += "["
-      items(value, (left) => `"(${left} more)"`, (item) => write(item, depth + 1))
-      text += "]"
-    } else {
-      text += "{"
-      const fields = Object.entries(value).filter(([, item]) => item !== undefined)
-      items(fields, (left) => `"…":"(${left} more)"`, ([key, item]) => {
-        text += `${JSON.stringify(shortened(key, maxKey))}:`
-        write(item, depth + 1)
-      })
-      text += "}"
+    else {
+      const isList = Array.isArray(value)
+      const fields = Object.entries(value).filter(([, item]) => isList || item !== undefined)
+      text += isList ? "[" : "{"
+      for (const [at, [key, item]] of fields.entries()) {
+        if (at > 0) text += ","
+        const isFull = at === maxItems || text.length >= room
+        if (!isList) text += `${JSON.stringify(isFull ? "…" : shortened(key, maxKey))}:`
+        write(isFull ? `(${fields.length - at} more)` : item, depth + 1)
+        if (isFull) break
+      }
+      text += isList ? "]" : "}"
     }
   }
   write(value, 0)
