@@ -94,7 +94,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     const plain = plainOf(wanted)
     const args = plain && Either.getOrUndefined(plain)
     const request = requestOf(wanted, args)
-    return { args, request, revision: -1, isApproved: false, isGranted: false, isReadOnly: false, pin: undefined }
+    return { args, request, revision: -1, by: "rule", pin: undefined }
   }
 
   const refusal = (
@@ -110,7 +110,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
     // the permit depends on a definition that the server has not sent in this run; an admission does not need it
     const isUnknown = () =>
-      permit !== undefined && (permit.pin !== undefined || permit.isReadOnly) && toolOf(wanted) === undefined
+      permit !== undefined && (permit.pin !== undefined || permit.by === "read-only") && toolOf(wanted) === undefined
     const waiting = isUnknown()
       ? Effect.zipRight(admission ?? Effect.void, Effect.suspend(() => isUnknown() ? learn(live) : Effect.void))
       : admission

@@ -34,21 +34,19 @@ export interface Request {
  * - `Once`: allows this call.
  * - `Session`: allows the tool as long as the runtime lives.
  * - `Always`: allows the tool in later runs too, until its definition or the configuration of its server changes.
+ * - `Unanswered`: no person can be asked.
+ * - `TooLong`: the question is longer than a person can be shown, so no person was asked: see `whole`.
  *
- * `exactly` limits the last two to these arguments, and `lasting` to a time. For a tool that is not listed yet they mean
- * `Once`, because there is no definition to bind them to.
+ * `exactly` limits `Session` and `Always` to these arguments, and `lasting` to a time. For a tool that is not listed yet
+ * they mean `Once`, because there is no definition to bind them to.
  */
 export type Answer =
-  | { readonly _tag: "Deny" }
-  | { readonly _tag: "Once" }
+  | { readonly _tag: "Deny" | "Once" | "Unanswered" }
   | {
     readonly _tag: "Session" | "Always"
     readonly exactly?: boolean | undefined
     readonly lasting?: Duration.DurationInput | undefined
   }
-  /** No person can be asked. */
-  | { readonly _tag: "Unanswered" }
-  /** The question is longer than a person can be shown, so no person was asked: see `whole`. */
   | { readonly _tag: "TooLong"; readonly length: number; readonly limit: number }
 
 /**

@@ -143,8 +143,7 @@ const invisible = (points: ReadonlyArray<number>): Verdict => {
 const variation = ({ before, points }: Run): Verdict => {
   const only = points.length === 1 ? points[0]! : undefined
   if (only !== undefined) {
-    if ((only === 0xfe0e || only === 0xfe0f) && before !== -1 && isEmoji(before)) return stays
-    if ((only === 0xfe0e || only === 0xfe0f) && !isLetter(before)) return stays
+    if ((only === 0xfe0e || only === 0xfe0f) && (isEmoji(before) || !isLetter(before))) return stays
     if (only >= 0xe0100 && isHan(before)) return stays
     if (only < 0xfe00 && isMongolian(before)) return stays
     if (only >= 0xfe00 && only < 0xfe0e && before >= 0x2200) return stays
@@ -242,14 +241,13 @@ export const clean = (
   if (!mayHide(text)) return { text, findings }
 
   const whole = { isRightToLeft: hasRightToLeft(text), hasIsolatesOnly: hasIsolatesOnly(text) }
-  const parts: Array<string> = []
+  let cleaned = ""
   let kept = 0
   let before = -1
   let marks = 0
   let surplus = -1
   const replace = (from: number, to: number, instead: string): void => {
-    if (from > kept) parts.push(text.slice(kept, from))
-    if (instead !== "") parts.push(instead)
+    cleaned += text.slice(kept, from) + instead
     kept = to
   }
   const closeMarks = (at: number): void => {
@@ -276,13 +274,12 @@ export const clean = (
     closeMarks(at)
     const points: Array<number> = []
     let end = at
-    for (let next: number = point; kindOf(next) === kind;) {
+    for (let next: number | undefined = point; next !== undefined && kindOf(next) === kind;) {
       points.push(next)
       end += width(next)
-      if (end >= text.length) break
-      next = text.codePointAt(end)!
+      next = text.codePointAt(end)
     }
-    const after = end < text.length ? text.codePointAt(end)! : -1
+    const after = text.codePointAt(end) ?? -1
     const { found, instead } = verdict({ kind, points, before, after, text: text.slice(at, end) }, whole, as)
     if (found !== undefined) note({ ...found, at, count: points.length })
     if (instead === undefined) before = points.at(-1)!
@@ -290,9 +287,7 @@ export const clean = (
     at = end
   }
   closeMarks(text.length)
-  if (kept === 0 && parts.length === 0) return { text, findings }
-  parts.push(text.slice(kept))
-  return { text: parts.join(""), findings }
+  return { text: kept === 0 ? text : cleaned + text.slice(kept), findings }
 }
 
 /** A cleaned title or description for a model, with a note of how much was left out. */

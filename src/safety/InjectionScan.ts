@@ -60,7 +60,6 @@ export const layer = (service: InjectionScan["Type"]): Layer.Layer<InjectionScan
   Layer.succeed(InjectionScan, service)
 
 const levels: ReadonlyArray<Level> = ["low", "medium", "high"]
-const none: ReadonlyArray<string> = []
 
 /** Characters of a finding that are shown; findings of one category that begin nearer than that are one. */
 const longestExcerpt = 160
@@ -152,7 +151,7 @@ const tokens = function*(text: string): Generator<Token> {
       clause: (last?.clause ?? 0) + (/[!,:]/.test(join) ? 1 : 0),
       join,
       isLineStart: last === undefined || gap.includes("\n") || (gap === "" && last.isLineStart && isSign(last.word)),
-      classes: none
+      classes: []
     }
     yield last
   }
@@ -331,14 +330,12 @@ export const scan = (text: string, options: Options = defaults): ReadonlyArray<S
   return find(plain, options.channel ?? defaults.channel)
     .toSorted((left, right) => rankOf(right) - rankOf(left))
     .slice(0, options.maxSignals ?? defaults.maxSignals)
-    .map((one) => ({ one, at: starts[one.from.start]! }))
-    .toSorted((left, right) => left.at - right.at)
-    .map(({ at, one }) => ({
-      category: one.category,
-      level: levels[rankOf(one)]!,
-      at,
-      excerpt: excerptOf(text.slice(at, starts[one.to.end]))
-    }))
+    .toSorted((left, right) => left.from.start - right.from.start)
+    .map((found) => {
+      const at = starts[found.from.start]!
+      const excerpt = excerptOf(text.slice(at, starts[found.to.end]))
+      return { category: found.category, level: levels[rankOf(found)]!, at, excerpt }
+    })
 }
 
 /** Deeper schemas are not offered to models. */

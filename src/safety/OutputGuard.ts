@@ -92,6 +92,8 @@ export class OutputGuard extends Context.Tag("effect-mcp-runtime/safety/OutputGu
 
 export type Requirements = McpEvent.McpEvents | Spill.Spill | Tokens.Tokens
 
+type Signals = Rendered["signals"]
+
 /** A text as it is shown, and the findings in the part that is shown. */
 interface Seen extends Pick<Rendered, "body" | "hidden" | "signals" | "truncated"> {}
 
@@ -192,26 +194,21 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
         tokens: room.tokens - tokens - joints
       }))
 
-    const scan = (text: string, { kind = "tool" }: Source): Effect.Effect<ReadonlyArray<InjectionScan.Signal>> =>
+    const scan = (text: string, { kind = "tool" }: Source): Effect.Effect<Signals> =>
       scans ? scanner.scan(text, kind === "tool" ? "result" : kind) : Effect.succeed([])
 
     /** Adds the signals that only show once escapes are read, at the place of their JSON. */
-    const withJson = (
-      { json }: ResultText.ResultText,
-      signals: ReadonlyArray<InjectionScan.Signal>,
-      source: Source
-    ): Effect.Effect<ReadonlyArray<InjectionScan.Signal>> =>
-      Effect.gen(function*() {
-        const more: Array<InjectionScan.Signal> = []
-        for (const { at, end, words } of json) {
-          if (more.length >= InjectionScan.defaults.maxSignals) break
-          const inJson = signals.filter((each) => each.at >= at && each.at < end)
-          const known = new Set(inJson.map(({ category }) => category))
-          const found = yield* scan(words, source)
-          for (const signal of found) if (!known.has(signal.category)) more.push({ ...signal, at })
-        }
-        return [...signals, ...more]
-      })
+    const withJson = Effect.fnUntraced(function*({ json }: ResultText.ResultText, signals: Signals, source: Source) {
+      const more: Array<InjectionScan.Signal> = []
+      for (const { at, end, words } of json) {
+        if (more.length >= InjectionScan.defaults.maxSignals) break
+        const inJson = signals.filter((each) => each.at >= at && each.at < end)
+        const known = new Set(inJson.map(({ category }) => category))
+        const found = yield* scan(words, source)
+        for (const signal of found) if (!known.has(signal.category)) more.push({ ...signal, at })
+      }
+      return [...signals, ...more]
+    })
 
     /** The whole text, if there is room for it. */
     const whole = Effect.fnUntraced(function*(text: string, room: Room, source: Source) {
@@ -230,33 +227,32 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
     }
 
     /** The beginning and the end of a text, with a notice between them. */
-    const ends = (text: string, room: Room, source: Source): Effect.Effect<Seen> =>
-      Effect.gen(function*() {
-        const spilled = Option.getOrUndefined(spills ? yield* spill.write(text, source) : Option.none())
-        const { length } = text
-        const longest = { chars: length, tokens: maxTokensOfUnit * length, offset: length, spilled }
-        const left = yield* roomBeside(gapNotice(longest, readTool), room)
-        const headRoom = { chars: Math.floor(left.chars * headShare), tokens: Math.floor(left.tokens * headShare) }
-        const head = yield* fit(text, "head", headRoom, count)
-        const offset = head.raw.length
-        const tailRoom = {
-          chars: Math.min(left.chars - headRoom.chars, length - offset),
-          tokens: left.tokens - headRoom.tokens
-        }
-        const tail = yield* fit(text, "tail", tailRoom, count)
-        const begin = length - tail.raw.length
-        const tokens = yield* tokensBetween(text, offset, begin)
-        const truncated = { chars: begin - offset, tokens, spilled }
-        const { server, tool } = source
-        publish(McpEvent.McpEvent.OutputTruncated({ server, tool, ...truncated }))
-        return {
-          body: [head.text, gapNotice({ ...truncated, offset }, readTool), tail.text].filter((part) => part !== "")
-            .join("\n"),
-          signals: [...(yield* scan(head.raw, source)), ...shifted(yield* scan(tail.raw, source), begin)],
-          hidden: [...head.findings, ...shifted(tail.findings, begin)],
-          truncated
-        }
-      })
+    const ends = Effect.fnUntraced(function*(text: string, room: Room, source: Source) {
+      const spilled = Option.getOrUndefined(spills ? yield* spill.write(text, source) : Option.none())
+      const { length } = text
+      const longest = { chars: length, tokens: maxTokensOfUnit * length, offset: length, spilled }
+      const left = yield* roomBeside(gapNotice(longest, readTool), room)
+      const headRoom = { chars: Math.floor(left.chars * headShare), tokens: Math.floor(left.tokens * headShare) }
+      const head = yield* fit(text, "head", headRoom, count)
+      const offset = head.raw.length
+      const tailRoom = {
+        chars: Math.min(left.chars - headRoom.chars, length - offset),
+        tokens: left.tokens - headRoom.tokens
+      }
+      const tail = yield* fit(text, "tail", tailRoom, count)
+      const begin = length - tail.raw.length
+      const tokens = yield* tokensBetween(text, offset, begin)
+      const truncated = { chars: begin - offset, tokens, spilled }
+      const { server, tool } = source
+      publish(McpEvent.McpEvent.OutputTruncated({ server, tool, ...truncated }))
+      return {
+        body: [head.text, gapNotice({ ...truncated, offset }, readTool), tail.text].filter((part) => part !== "")
+          .join("\n"),
+        signals: [...(yield* scan(head.raw, source)), ...shifted(yield* scan(tail.raw, source), begin)],
+        hidden: [...head.findings, ...shifted(tail.findings, begin)],
+        truncated
+      }
+    })
 
     const finish = Effect.fnUntraced(function*(
       seen: Seen,
@@ -280,29 +276,28 @@ export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Typ
       return yield* finish(seen, result, isError, source)
     })
 
-    const renderPage = (handle: string, range?: Spill.Range): Effect.Effect<RenderedPage, Spill.SpillError> =>
-      Effect.gen(function*() {
-        const limit = Math.max(1, Math.min(range?.limit ?? Spill.defaultLimit, maxResultChars))
-        const { offset, source, text, next: afterPage } = yield* spill.read(handle, { offset: range?.offset, limit })
-        const room = roomOf(source)
-        const part = yield* fit(
-          text,
-          "head",
-          yield* roomBeside(pageNotice(handle, offset + text.length, readTool), room),
-          count
-        )
-        // a page has at least one character, so that a reader gets on
-        const length = part.raw.length > 0 ? part.raw.length : beginAfter(text, 1)
-        const next = length < text.length ? offset + length : afterPage
-        const notice = next === undefined ? [] : [pageNotice(handle, next, readTool)]
-        const seen: Seen = {
-          body: [part.text, ...notice].join("\n"),
-          signals: shifted(yield* scan(part.raw, source), offset),
-          hidden: shifted(part.findings, offset),
-          truncated: undefined
-        }
-        return { ...(yield* finish(seen, textOnly(text), false, source)), offset, next }
-      })
+    const renderPage = Effect.fnUntraced(function*(handle: string, range?: Spill.Range) {
+      const limit = Math.max(1, Math.min(range?.limit ?? Spill.defaultLimit, maxResultChars))
+      const { offset, source, text, next: afterPage } = yield* spill.read(handle, { offset: range?.offset, limit })
+      const room = roomOf(source)
+      const part = yield* fit(
+        text,
+        "head",
+        yield* roomBeside(pageNotice(handle, offset + text.length, readTool), room),
+        count
+      )
+      // a page has at least one character, so that a reader gets on
+      const length = part.raw.length > 0 ? part.raw.length : beginAfter(text, 1)
+      const next = length < text.length ? offset + length : afterPage
+      const notice = next === undefined ? [] : [pageNotice(handle, next, readTool)]
+      const seen: Seen = {
+        body: [part.text, ...notice].join("\n"),
+        signals: shifted(yield* scan(part.raw, source), offset),
+        hidden: shifted(part.findings, offset),
+        truncated: undefined
+      }
+      return { ...(yield* finish(seen, textOnly(text), false, source)), offset, next }
+    })
 
     return {
       render: (result, source) => Effect.suspend(() => guard(ResultText.make(result), result.isError, source)),

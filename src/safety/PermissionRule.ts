@@ -237,7 +237,7 @@ const textOf = ({ args, server, tool }: Input): string => {
 
 const maxLength = 4_096
 
-const parsed = (input: Input): Either.Either<Parsed, Fault> => {
+export const parse = (input: Input): Either.Either<Parsed, Fault> => {
   const { decision, server, source = "code" } = input
   const reading = readings[decision]
   const { isNarrow } = reading
@@ -269,14 +269,12 @@ const parsed = (input: Input): Either.Either<Parsed, Fault> => {
   })
 }
 
-export const parse: (input: Input) => Either.Either<Rule, Fault> = parsed
-
 const strictness: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
 
 /** The rule in place of an unreadable one: at least as strict, and of a workspace no more than a question. */
 const instead = ({ decision, source, tool }: Input): ReadonlyArray<Parsed> => {
   if (decision === "allow") return []
-  const replaced = parsed({ decision: source === "workspace" ? "ask" : decision, tool: "*", source })
+  const replaced = parse({ decision: source === "workspace" ? "ask" : decision, tool: "*", source })
   return Either.isRight(replaced) ? [{ ...replaced.right, text: `${tool.slice(0, 512)} (unreadable)` }] : []
 }
 
@@ -285,7 +283,7 @@ export const compile = (inputs: Iterable<Input>): RuleSet => {
   const rules: Array<Parsed> = []
   const faults: Array<Fault> = []
   for (const input of inputs) {
-    const rule = parsed(input)
+    const rule = parse(input)
     if (Either.isRight(rule)) rules.push(rule.right)
     else {
       faults.push(rule.left)

@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import { canonicalJson, sha256 } from "../json/canonical.ts"
 import type { JsonObject } from "../json/Json.ts"
@@ -80,11 +81,8 @@ export interface Permit {
   readonly request: Request
   /** The revision of the rules that decided. */
   readonly revision: number
-  /** Whether a person has approved it, now or before. */
-  readonly isApproved: boolean
-  /** Permitted only because the tool is read-only; checked again when the call is sent. */
-  readonly isReadOnly: boolean
-  readonly isGranted: boolean
+  /** `grant`: a person has approved it before. `read-only`: the tool is; checked again when the call is sent. */
+  readonly by: "rule" | "approval" | "grant" | "read-only"
   /** The approved definition of the tool. */
   readonly pin: string | undefined
 }
@@ -131,9 +129,7 @@ const plain = (request: Request, revision: number): Permit => ({
   request,
   revision,
   pin: undefined,
-  isApproved: false,
-  isGranted: false,
-  isReadOnly: false
+  by: "rule"
 })
 
 /** Fails for an unreadable rule of the options. */
@@ -297,18 +293,16 @@ export const make = (
         const before = yield* granted(request)
         if (before !== undefined) {
           tell(request, "allow", "grant", rule)
-          return { ...plain(request, under), pin: before.pin, isApproved: true, isGranted: true }
+          return { ...plain(request, under), pin: before.pin, by: "grant" }
         }
         if (rule === undefined && isReadOnly(request) !== false) {
           tell(request, "allow", "read-only", rule)
-          return { ...plain(request, under), isReadOnly: true }
+          return { ...plain(request, under), by: "read-only" }
         }
         // disconnected, because an approval that cannot be interrupted must not hold the call
-        const answer = yield* Effect.disconnect(approval.ask(question(request, rule))).pipe(Effect.timeoutTo({
-          duration: patience,
-          onTimeout: (): Approval.Answer => ({ _tag: "Unanswered" }),
-          onSuccess: (answer) => answer
-        }))
+        const asking = Effect.disconnect(approval.ask(question(request, rule)))
+        const answered = yield* Effect.timeoutOption(asking, patience)
+        const answer = Option.getOrElse(answered, (): Approval.Answer => ({ _tag: "Unanswered" }))
         if (answer._tag === "Unanswered") return yield* refusal(request, "unanswered", rule)
         if (answer._tag === "Deny") return yield* refusal(request, "refused", rule)
         if (answer._tag === "TooLong") return yield* refusal(request, "too-long", rule, answer)
@@ -317,29 +311,30 @@ export const make = (
         if (now.decision === "deny") return yield* settled(request, now)
         yield* remember(request, answer)
         tell(request, "allow", "approval", rule)
-        return { ...plain(request, then), pin: pinOf(request.tool), isApproved: true }
+        return { ...plain(request, then), pin: pinOf(request.tool), by: "approval" }
       })
 
     /** The reason why a permit does not hold any more. */
     const fallen = (
-      { isApproved, isGranted, isReadOnly: isForReading, pin, request, revision: then }: Permit,
+      { by, pin, request, revision: then }: Permit,
       tool: Tool.Tool | undefined,
       config: ServerConfig.ServerConfig
     ): readonly [why: Why, rule: string | undefined] | undefined => {
       const { identity } = request
       if (pin !== undefined && pin !== pinOf(tool)) return ["changed", undefined]
       // an approval is for a server, and not for its name
+      const isApproved = by === "approval" || by === "grant"
       const isOther = isApproved && config !== request.config &&
         Grants.identityOf(config, identity) !== Grants.identityOf(request.config, identity)
       if (isOther) return ["changed", undefined]
       const current = { ...request, tool, config }
-      if (isForReading && isReadOnly(current) !== true) return ["unanswered", undefined]
+      if (by === "read-only" && isReadOnly(current) !== true) return ["unanswered", undefined]
       if (then === revision && !isAdded(current)) return undefined
       const place = canonicalJson(Grants.placeOf(request.config, request.subject, identity))
-      if (isGranted && (revoked.get(place) ?? 0) > then) return ["changed", undefined]
+      if (by === "grant" && (revoked.get(place) ?? 0) > then) return ["changed", undefined]
       const { decision, rule } = rulingOf(current)
       if (decision === "deny") return ["rule", rule?.text]
-      const needsApproval = decision === "ask" && !isApproved && (rule !== undefined || !isForReading)
+      const needsApproval = decision === "ask" && !isApproved && (rule !== undefined || by !== "read-only")
       return needsApproval ? ["changed", rule?.text] : undefined
     }
 

@@ -29,8 +29,7 @@ const entries = (
     if (at === -1) return Either.left("an argument needs a name and a pattern: `tool(name=pattern)`")
     all.push([part.slice(0, at).trim(), part.slice(at + 1).trim()])
   }
-  const isValid = all.every(([key]) => /^[^\s=,()"'*]+$/.test(key))
-  return isValid
+  return all.every(([key]) => /^[^\s=,()"'*]+$/.test(key))
     ? Either.right(all)
     : Either.left("the name of an argument is empty or has other characters than a name")
 }

@@ -130,14 +130,8 @@ const valueAt = (text: string, from: number, pattern: RegExp, length: number): S
   return { at: from + 1, end: close < 0 ? firstOf(pattern, text, from + 1, length) : from + 1 + close }
 }
 
-interface Read {
-  readonly value: Span | undefined
-  /** The end of the name: a name with several hints is read once. */
-  readonly next: number
-}
-
-/** Reads the names of one text. */
-export const reader = (text: string): (at: number) => Read => {
+/** Reads the names of one text: the value of a name, and the end of the name, because one with several hints is read once. */
+export const reader = (text: string) => {
   const credentials = new Map<string, boolean>()
   const isNamed = (name: string): boolean => {
     const known = credentials.get(name) ?? isCredential(name)
@@ -196,7 +190,7 @@ export const reader = (text: string): (at: number) => Read => {
     return value !== undefined && text.startsWith("</", value.end) && isNamed(name) ? value : undefined
   }
 
-  return (at) => {
+  return (at: number): { readonly value: Span | undefined; readonly next: number } => {
     let from = at
     while (from > 0 && at - from < longestName && /[\w-]/.test(text[from - 1]!)) from--
     const end = endOf(nameChars, text, at)!

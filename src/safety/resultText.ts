@@ -79,16 +79,14 @@ const maxValues = 20_000
 const wordsOf = (value: unknown): string => {
   const lines: Array<string> = []
   let room = maxWords
-  const add = (line: string): void => {
-    lines.push(line.slice(0, room))
-    room -= line.length
-  }
   // a loop, because a server decides how deep a value is nested
   const open: Array<unknown> = [value]
   for (let left = maxValues; left > 0 && open.length > 0 && room > 0; left--) {
     const next = open.pop()
-    if (typeof next === "string") add(next)
-    else if (Array.isArray(next)) open.push(...next.slice(0, left).toReversed())
+    if (typeof next === "string") {
+      lines.push(next.slice(0, room))
+      room -= next.length
+    } else if (Array.isArray(next)) open.push(...next.slice(0, left).toReversed())
     else if (isObject(next)) {
       for (const key of Object.keys(next).slice(0, left).toReversed()) open.push(next[key], key)
     }
@@ -175,12 +173,8 @@ export const make = (result: Pick<ToolResult.ToolResult, "content" | "structured
   }
 
   const texts: Array<string> = []
-  let forUser = 0
-  for (const part of result.content) {
-    if (isForUserOnly(part)) {
-      forUser += 1
-      continue
-    }
+  const forModel = result.content.filter((part) => !isForUserOnly(part))
+  for (const part of forModel) {
     switch (part._tag) {
       case "Text":
         texts.push(part.text)
@@ -207,6 +201,7 @@ export const make = (result: Pick<ToolResult.ToolResult, "content" | "structured
   if (structuredContent !== undefined && !repeats(texts, structuredContent)) {
     addJson(wholeJson(structuredContent), structuredContent)
   }
+  const forUser = result.content.length - forModel.length
   if (forUser > 0) add(`(${forUser === 1 ? "1 part is" : `${forUser} parts are`} for the user only.)`)
   return { text: lines.join("\n"), attachments, json }
 }

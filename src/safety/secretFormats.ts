@@ -42,11 +42,7 @@ export const make = () => {
   return {
     keywords,
     /** The token that a keyword begins, and `undefined` for its span if it only shows a format: `ghp_xxxxxxxx`. */
-    match: (
-      text: string,
-      at: number,
-      index: number
-    ): { readonly span: Span | undefined; readonly end: number } | undefined => {
+    match: (text: string, at: number, index: number) => {
       const keyword = keywords[index]!
       let longest: Span | undefined
       let least = 0

@@ -250,8 +250,8 @@ const rebuilt: Readonly<Record<string, number>> = {
   tools: 3_402,
   transport: 3_200,
   testing: 1_400,
-  // ratchets: issue 19 asks for 3,800, 2,300
-  safety: 3_950,
+  safety: 3_800,
+  // a ratchet: issue 19 asks for 2,300
   agent: 2_580
 }
 
