@@ -190,7 +190,7 @@ export const make = (
     const guard = yield* OutputGuard.OutputGuard
     const permissions = yield* Permissions.Permissions
     const runtime = yield* McpRuntime.McpRuntime
-    const resources = Resources.make({ guard, permissions, runtime, pageSize: Math.max(1, pageSize) })
+    const resources = Resources.make({ guard, permissions, runtime }, Math.max(1, pageSize))
 
     const tools = [
       toolOf(listing, ({ offset, server }) => resources.list(nonEmpty(server), natural(offset) ?? 0)),

@@ -99,22 +99,15 @@ export const make = (
         inputSchema: jsonSchema(inputSchema as Parameters<typeof jsonSchema>[0]),
         ...(all.needsApproval ? { needsApproval: requiresApproval } : {}),
         execute: (input, { abortSignal, toolCallId }) =>
-          run(
-            Effect.map(
-              handler.handle({ id: toolCallId, name, arguments: input, session }, all.handling),
-              ({ attachments, isError, text }): typeof Output.Type => ({ text, attachments, isError })
-            ),
-            abortSignal
+          run(handler.handle({ id: toolCallId, name, arguments: input, session }, all.handling), abortSignal).then(
+            ({ attachments, isError, text }): typeof Output.Type => ({ text, attachments, isError })
           ),
         toModelOutput: toModelOutput(all)
       })
 
     const toolSet: AiSdk["Type"]["toolSet"] = (asked) =>
-      Effect.map(handler.definitions(asked), ({ tools }) => {
-        const set = empty()
-        for (const definition of tools) set[definition.name] = toolOf(definition, asked?.session)
-        return set
-      })
+      Effect.map(handler.definitions(asked), ({ tools }) =>
+        Object.assign(empty(), Object.fromEntries(tools.map((each) => [each.name, toolOf(each, asked?.session)]))))
 
     return {
       toolSet,
@@ -126,7 +119,11 @@ export const make = (
           Object.assign(tools, now, own)
           return { activeTools: Object.keys({ ...now, ...own }) }
         })
-        return Effect.as(refreshed, { tools, prepareStep: () => run(refreshed) })
+        return Effect.as(refreshed, {
+          tools,
+          prepareStep: () =>
+            run(refreshed)
+        })
       }
     }
   })

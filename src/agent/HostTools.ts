@@ -25,15 +25,13 @@ export interface Options<Core extends CoreTool> {
   readonly wait?: Duration.DurationInput | undefined
 }
 
-export interface Tools<Core extends CoreTool> {
+export interface Tools<Core extends CoreTool> extends Omit<ToolHandler.Definitions, "tools"> {
   /** As they were given, always. */
   readonly core: ReadonlyArray<Core>
   /** The MCP tools that are ready. None has a name of the application's. */
   readonly mcp: ReadonlyArray<ToolHandler.Definition>
   /** Names that MCP has as well; the application's own tools win. */
   readonly shadowed: ReadonlyArray<string>
-  readonly missing: ReadonlyArray<ToolCatalog.Missing>
-  readonly searching: boolean
 }
 
 export interface HostTools<Core extends CoreTool> {
@@ -98,12 +96,11 @@ export const make = <Core extends CoreTool>(
         return RuntimeLog.warning(`The tools of ${servers.length} servers are missing: ${each.join(", ")}.`)
       })
 
-    const merged = ({ missing, searching, tools }: ToolHandler.Definitions): Tools<Core> => ({
+    const merged = ({ tools, ...rest }: ToolHandler.Definitions): Tools<Core> => ({
+      ...rest,
       core,
       mcp: tools.filter(({ name }) => !names.has(name)),
-      shadowed: tools.flatMap(({ name }) => names.has(name) ? [name] : []),
-      missing,
-      searching
+      shadowed: tools.flatMap(({ name }) => names.has(name) ? [name] : [])
     })
 
     // a lazy server lists its tools only when they are asked for, and `tools` with no wait never waits for that

@@ -69,10 +69,7 @@ export class LangChain extends Context.Tag("effect-mcp-runtime/agent/LangChain")
   readonly tools: (options?: ToolHandler.DefinitionsOptions) => Effect.Effect<Array<McpTool>>
 }>() {}
 
-const contentOf = (
-  { attachments, text }: ToolHandler.Output,
-  options: Media.Options
-): string | Array<ContentBlock> => {
+const contentOf = ({ attachments, text }: ToolHandler.Output, options: Media.Options): Exclude<Answer, ToolMessage> => {
   const shown = Media.shown(attachments, options).filter(Media.isImage)
   if (shown.length === 0) return text
   return [
@@ -107,13 +104,9 @@ export const make = (
             new McpTool(definition, (input, config) => {
               const callId = config?.toolCall?.id
               const { name } = definition
-              return run(
-                Effect.map(
-                  handler.handle({ id: callId ?? "", name, arguments: input, session: asked?.session }, all.handling),
-                  (output) =>
-                    answer(output, callId)
-                ),
-                config?.signal
+              const call = { id: callId ?? "", name, arguments: input, session: asked?.session }
+              return run(handler.handle(call, all.handling), config?.signal).then((output) =>
+                answer(output, callId)
               )
             })
           ))

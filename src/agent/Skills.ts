@@ -73,17 +73,16 @@ const decodeFile = Schema.decodeUnknownOption(File)
 
 /** The usable skills of a page. */
 const skillsOf = (server: string, entries: unknown): ReadonlyArray<Skill> =>
-  filterMap(Array.isArray(entries) ? entries : [], (entry: unknown) => decodeEntry(entry)).map((
-    { frontmatter, resources, uri }
-  ) => ({
-    server,
-    uri,
-    name: frontmatter.name,
-    description: typeof frontmatter["description"] === "string" ? frontmatter["description"] : undefined,
-    // the cast: it was parsed from JSON
-    frontmatter: frontmatter as JsonObject,
-    files: filterMap(resources, (file) => decodeFile(file))
-  }))
+  filterMap(Array.isArray(entries) ? entries : [], (entry: unknown) => decodeEntry(entry))
+    .map(({ frontmatter, resources, uri }) => ({
+      server,
+      uri,
+      name: frontmatter.name,
+      description: typeof frontmatter["description"] === "string" ? frontmatter["description"] : undefined,
+      // the cast: it was parsed from JSON
+      frontmatter: frontmatter as JsonObject,
+      files: filterMap(resources, (file) => decodeFile(file))
+    }))
 
 const pages = (
   server: string,

@@ -37,7 +37,8 @@ export interface Commands {
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
 }
 
-interface Services {
+/** The services that commands and resources use. */
+export interface Services {
   readonly guard: OutputGuard.OutputGuard["Type"]
   readonly permissions: Permissions.Permissions["Type"]
   readonly runtime: McpRuntime.McpRuntime["Type"]

@@ -14,18 +14,13 @@ export const defaults: Options = {
   maxMediaBytes: 5 * 1024 * 1024
 }
 
-const typeOf = (mimeType: string): string => {
-  const type = mimeType.toLowerCase()
-  return type === "image/jpg" ? "image/jpeg" : type
-}
-
 export const shown = (
   attachments: ReadonlyArray<OutputGuard.Attachment>,
   { maxMediaBytes, mediaTypes }: Options
 ): ReadonlyArray<OutputGuard.Attachment> =>
   attachments.flatMap((attachment) => {
     const { data } = attachment
-    const mimeType = typeOf(attachment.mimeType)
+    const mimeType = attachment.mimeType.toLowerCase().replace(/^image\/jpg$/, "image/jpeg")
     const fits = mediaTypes.includes(mimeType) && data.length <= maxMediaBytes * 4 / 3 && data.length % 4 === 0 &&
       /^[A-Za-z0-9+/]+={0,2}$/.test(data)
     return fits ? [{ ...attachment, mimeType }] : []

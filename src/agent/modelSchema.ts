@@ -150,10 +150,13 @@ interface Part {
   readonly description: string | undefined
 }
 
-const joined = (into: Map<string, Json>, [name, schema]: readonly [string, Json], by: string): void => {
-  const before = into.get(name)
-  const isSame = before === undefined || JSON.stringify(before) === JSON.stringify(schema)
-  into.set(name, isSame ? schema : { [by]: [before, schema] })
+/** Adds properties. One that is there with another schema gets both, under a keyword. */
+const join = (into: Map<string, Json>, properties: ReadonlyMap<string, Json>, keyword: string): void => {
+  for (const [name, schema] of properties) {
+    const before = into.get(name)
+    const isOnly = before === undefined || JSON.stringify(before) === JSON.stringify(schema)
+    into.set(name, isOnly ? schema : { [keyword]: [before, schema] })
+  }
 }
 
 const object = (schema: JsonObject): JsonObject => {
@@ -170,7 +173,7 @@ const object = (schema: JsonObject): JsonObject => {
     const ref = value["$ref"]
     const referred = typeof ref === "string" && ref !== "#" ? pointed(schema, ref) : undefined
     for (const all of [...(referred === undefined ? [] : [referred]), ...listOf(value["allOf"])].map(inner)) {
-      for (const one of all.properties) joined(properties, one, "allOf")
+      join(properties, all.properties, "allOf")
       for (const name of all.required) required.add(name)
       description ??= all.description
     }
@@ -178,14 +181,10 @@ const object = (schema: JsonObject): JsonObject => {
       const branches = listOf(value[key]).map(inner).filter(({ properties, required }) =>
         properties.size > 0 || required.length > 0
       )
-      if (branches.length === 0) continue
       const alternatives = new Map<string, Json>()
-      for (const branch of branches) {
-        for (const one of branch.properties) joined(alternatives, one, "anyOf")
-      }
-      for (const one of alternatives) joined(properties, one, "allOf")
-      const [first] = branches
-      for (const name of first?.required ?? []) {
+      for (const branch of branches) join(alternatives, branch.properties, "anyOf")
+      join(properties, alternatives, "allOf")
+      for (const name of branches[0]?.required ?? []) {
         if (branches.every((branch) => branch.required.includes(name))) required.add(name)
       }
       const wanted = branches.map((branch) => branch.required.filter((name) => !required.has(name)))

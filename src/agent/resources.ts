@@ -3,22 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import type * as McpClient from "../client/McpClient.ts"
 import * as McpError from "../McpError.ts"
-import type * as McpRuntime from "../McpRuntime.ts"
 import * as HiddenText from "../safety/HiddenText.ts"
-import type * as OutputGuard from "../safety/OutputGuard.ts"
-import type * as Permissions from "../safety/Permissions.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as UriTemplate from "../text/uriTemplate.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as AgentTools from "./AgentTools.ts"
-
-export interface Options {
-  readonly guard: OutputGuard.OutputGuard["Type"]
-  readonly permissions: Permissions.Permissions["Type"]
-  readonly runtime: McpRuntime.McpRuntime["Type"]
-  readonly pageSize: number
-}
+import type { Services } from "./commands.ts"
 
 type Answered = Effect.Effect<AgentTools.Answer, McpError.RuntimeError>
 
@@ -68,7 +59,7 @@ const contentOf = (contents: McpClient.ResourceContents): ToolResult.Content => 
   return { _tag: "Resource", resource, raw: { type: "resource", resource } }
 }
 
-export const make = ({ guard, pageSize, permissions, runtime }: Options): Resources => {
+export const make = ({ guard, permissions, runtime }: Services, pageSize: number): Resources => {
   const isAllowed = (server: string, uri: string): boolean =>
     permissions.decide("model", { kind: "resource", server, name: uri }).decision !== "deny"
 
