@@ -181,22 +181,20 @@ const invalid = (detail: string) =>
 const parse = Schema.decodeUnknownEither(Schema.parseJson())
 
 /** The arguments as an object, in any of the forms of APIs. */
-const argumentsOf = (given: unknown, maxLength: number): Either.Either<JsonObject, McpError.InvalidArguments> =>
-  Either.gen(function*() {
+const argumentsOf = (given: unknown, maxLength: number): Effect.Effect<JsonObject, McpError.InvalidArguments> =>
+  Effect.gen(function*() {
     const isText = typeof given === "string"
     if (isText && given.length > maxLength) {
-      return yield* Either.left(invalid(`they have ${given.length} characters, and ${maxLength} are the most`))
+      return yield* invalid(`they have ${given.length} characters, and ${maxLength} are the most`)
     }
-    const read = isText && given.trim() !== "" ? parse(given) : Either.right(isText ? null : given)
-    const value = (yield* Either.mapLeft(read, () =>
+    const parsed = isText ? parse(given.trim() === "" ? "null" : given) : Either.right(given)
+    const value = (yield* Effect.mapError(parsed, () =>
       invalid("they are not valid JSON; write one JSON object, and nothing before or behind it"))) ?? {}
     // the cast: it comes from JSON, or from an API that has parsed JSON
     if (isObject(value)) {
       return value as JsonObject
     }
-    return yield* Either.left(
-      invalid(`they are ${Array.isArray(value) ? "a list" : `a ${typeof value}`} and not an object`)
-    )
+    return yield* invalid(`they are ${Array.isArray(value) ? "a list" : `a ${typeof value}`} and not an object`)
   })
 
 /** Characters of a server's text about an error. */
@@ -209,16 +207,14 @@ export const errorText = (
   guard: OutputGuard.OutputGuard["Type"],
   redactor: Redaction.Redactor
 ): Effect.Effect<string> =>
-  Effect.suspend(() => {
+  Effect.gen(function*() {
     const { next, theirs, what } = McpError.forModel(error)
     const ours = redactor.text(`Error (${error._tag}): ${what} ${next}`)
     // cut twice, because the first cut can leave half of a secret at its end
     const text = redactor.text((theirs ?? "").slice(0, 4 * maxErrorText)).slice(0, maxErrorText).trim()
-    if (text === "") return Effect.succeed(ours)
-    return Effect.map(
-      guard.renderText(text, { server: error.server, tool, kind: "error" }),
-      (rendered) => `${ours}\nThe server says:\n${rendered.text}`
-    )
+    if (text === "") return ours
+    const rendered = yield* guard.renderText(text, { server: error.server, tool, kind: "error" })
+    return `${ours}\nThe server says:\n${rendered.text}`
   })
 
 const outcomeOf = (exit: Exit.Exit<Answer>): (Event & { readonly _tag: "Ended" })["outcome"] => {
@@ -305,11 +301,11 @@ export const make = (
       handling: HandleOptions | undefined,
       tell: (event: Event) => void
     ): Effect.Effect<Answer, McpError.RuntimeError> =>
-      Effect.suspend(() => {
+      Effect.gen(function*() {
         if (name.length > maxName || isHidden(catalog.index().resolve(name))) {
-          return Effect.fail(new McpError.NotFound({ server: "", kind: "tool", name }))
+          return yield* new McpError.NotFound({ server: "", kind: "tool", name })
         }
-        return runtime.callTool(name, args, {
+        const result = yield* runtime.callTool(name, args, {
           ...handling,
           origin: "model",
           callId: id === "" ? undefined : id,
@@ -320,18 +316,14 @@ export const make = (
               progress: { progress, total, message: message && UntrustedText.excerpt(message) }
             }))
         })
-      }).pipe(
-        Effect.flatMap((result) => {
-          const { maxResultChars, serverName: server, toolName: tool } = result.metadata
-          return Effect.map(guard.render(result, { server, tool, maxResultChars }), ({ attachments, text }) =>
-            answer(result.isError ? `The tool reports that it has failed:\n${text}` : text, {
-              attachments,
-              isError: result.isError,
-              result
-            }))
-        }),
-        Effect.mapError((error) => error._tag === "NotFound" ? withoutHidden(error) : error)
-      )
+        const { isError, metadata: { maxResultChars, serverName: server, toolName: tool } } = result
+        const { attachments, text } = yield* guard.render(result, { server, tool, maxResultChars })
+        return answer(isError ? `The tool reports that it has failed:\n${text}` : text, {
+          attachments,
+          isError,
+          result
+        })
+      }).pipe(Effect.mapError((error) => error._tag === "NotFound" ? withoutHidden(error) : error))
 
     const find = ({ session }: Call, args: JsonObject): Effect.Effect<Answer, McpError.InvalidArguments> =>
       Effect.gen(function*() {
@@ -348,21 +340,21 @@ export const make = (
       handling: HandleOptions | undefined,
       tell: (event: Event) => void
     ): Effect.Effect<Answer> =>
-      Effect.suspend(() =>
-        argumentsOf(request.arguments, maxArguments)
-      ).pipe(
-        Effect.flatMap((args): Effect.Effect<Answer, McpError.RuntimeError> => {
-          if (request.name === search) {
-            return find(request, args)
-          }
-          const tool = own(request.name)
-          return tool === undefined
-            ? call(request, args, handling, tell)
-            : Effect.map(tool.run(args), ({ text, ...more }) =>
-              answer(text, more))
-        }),
+      Effect.gen(function*() {
+        const args = yield* argumentsOf(request.arguments, maxArguments)
+        if (request.name === search) {
+          return yield* find(request, args)
+        }
+        const tool = own(request.name)
+        if (tool === undefined) {
+          return yield* call(request, args, handling, tell)
+        }
+        const { text, ...more } = yield* tool.run(args)
+        return answer(text, more)
+      }).pipe(
         Effect.catchAll((error) =>
-          Effect.map(errorText(error, request.name, guard, redactor), (text) => answer(text, { isError: true, error }))
+          Effect.map(errorText(error, request.name, guard, redactor), (text) =>
+            answer(text, { isError: true, error }))
         )
       )
 
