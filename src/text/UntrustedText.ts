@@ -1,19 +1,11 @@
 /** Text that a server or a file chose, made safe to stand in an error, a log line, a question or a terminal. */
 import { replaceBlank, replaceUnsafe } from "./unicode.ts"
 
+const escapes = new Map([["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"]])
+
 const escaped = (char: string): string => {
-  switch (char) {
-    case "\n":
-      return "\\n"
-    case "\r":
-      return "\\r"
-    case "\t":
-      return "\\t"
-    default: {
-      const code = char.codePointAt(0)!.toString(16)
-      return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u{${code}}`
-    }
-  }
+  const code = char.codePointAt(0)!.toString(16)
+  return escapes.get(char) ?? (code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u{${code}}`)
 }
 
 /** Writes control, bidirectional and invisible characters as visible escapes. */

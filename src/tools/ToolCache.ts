@@ -87,91 +87,87 @@ interface Entry {
   readonly tools: ServerTools
 }
 
-const over = (
-  options: Options,
-  snapshots: Snapshot.Snapshots
-): Effect.Effect<ToolCache["Type"], never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const clock = yield* Effect.clock
-    const scope = yield* Effect.scope
-    const fork = yield* FiberSet.makeRuntime<never, void>()
-    const entries = new Map<string, Entry>()
-    const listeners = new Set<(config: ServerConfig.ServerConfig, tools: Manifest) => void>()
-    const timeToLive = Duration.toMillis(options.timeToLive)
-    const maxTimeToLive = Duration.toMillis(options.maxTimeToLive)
-    const minTimeToLive = Duration.toMillis(options.minTimeToLive)
+const over = Effect.fnUntraced(function*(options: Options, snapshots: Snapshot.Snapshots) {
+  const clock = yield* Effect.clock
+  const scope = yield* Effect.scope
+  const fork = yield* FiberSet.makeRuntime<never, void>()
+  const entries = new Map<string, Entry>()
+  const listeners = new Set<(config: ServerConfig.ServerConfig, tools: Manifest) => void>()
+  const timeToLive = Duration.toMillis(options.timeToLive)
+  const maxTimeToLive = Duration.toMillis(options.maxTimeToLive)
+  const minTimeToLive = Duration.toMillis(options.minTimeToLive)
 
-    const lifetime: ToolCache["Type"]["lifetime"] = ({ announcesChanges, ttlMs }) => {
-      if (ttlMs === undefined) return timeToLive
-      const believed = announcesChanges && ttlMs < shortHint ? Math.max(ttlMs, minTimeToLive) : ttlMs
-      return Math.min(believed, maxTimeToLive)
+  const lifetime: ToolCache["Type"]["lifetime"] = ({ announcesChanges, ttlMs }) => {
+    if (ttlMs === undefined) return timeToLive
+    const believed = announcesChanges && ttlMs < shortHint ? Math.max(ttlMs, minTimeToLive) : ttlMs
+    return Math.min(believed, maxTimeToLive)
+  }
+
+  const make = (config: ServerConfig.ServerConfig, kept: Snapshot.Kept, recall: Recall): ServerTools => {
+    /** Computed when there is another list to compare with, because it takes time that a start does not have. */
+    let identity: () => string | undefined = () => undefined
+    const tell = (tools: Manifest) => {
+      for (const listener of listeners) listener(config, tools)
     }
-
-    const make = (config: ServerConfig.ServerConfig, kept: Snapshot.Kept, recall: Recall): ServerTools => {
-      /** Computed when there is another list to compare with, because it takes time that a start does not have. */
-      let identity: () => string | undefined = () => undefined
-      const tell = (tools: Manifest) => {
-        for (const listener of listeners) listener(config, tools)
-      }
-      const list = CachedList.make<Tool.ToolList>({
-        server: config.name,
-        operation: "tools/list",
-        scope,
-        clock,
-        lifetime,
-        onFetched: (tools, { era }) => {
-          const content = Snapshot.contentOf(tools)
-          const before = identity()
-          identity = () => content?.identity
-          kept.keep(tools, content, { era, fetchedAt: tools.fetchedAt })
-          if (before === undefined || before !== content?.identity) tell(tools)
-        }
-      })
-      const restore = ({ fetchedAt, tools: { rejected, tools } }: Snapshot.Snapshot<Snapshot.Tools>) =>
-        Effect.map(recall(tools), (tools) => {
-          list.restore({ tools, rejected, ttlMs: undefined, cacheScope: undefined }, fetchedAt)
-          const restored = list.current()
-          if (restored?.source !== "snapshot") return
-          identity = () => Snapshot.contentOf(restored)?.identity
-          tell(restored)
-        })
-      const done = Deferred.unsafeMake<void>(FiberId.none)
-      fork(kept.load.pipe(
-        Effect.flatMap(Option.match({ onNone: () => Effect.void, onSome: restore })),
-        Effect.ensuring(Deferred.succeed(done, undefined))
-      ))
-      return { ...list, loaded: Effect.asVoid(Effect.timeoutOption(Deferred.await(done), loadLimit)) }
-    }
-
-    const forget: ToolCache["Type"]["forget"] = (config) =>
-      Effect.suspend(() => {
-        const fingerprint = Fingerprint.of(config)
-        const entry = entries.get(config.name)
-        const isOpen = entry?.fingerprint === fingerprint
-        if (isOpen) entries.delete(config.name)
-        for (const other of entries.values()) if (other.fingerprint === fingerprint) return Effect.void
-        return isOpen ? entry.kept.forget : snapshots(config, fingerprint).forget
-      })
-
-    return {
+    const list = CachedList.make<Tool.ToolList>({
+      server: config.name,
+      operation: "tools/list",
+      scope,
+      clock,
       lifetime,
-      open: (config, recall = Effect.succeed) => {
-        const fingerprint = Fingerprint.of(config)
-        const found = entries.get(config.name)
-        if (found?.fingerprint === fingerprint) return found.tools
-        if (found !== undefined) fork(forget(found.config))
-        const kept = snapshots(config, fingerprint)
-        const tools = make(config, kept, recall)
-        entries.set(config.name, { config, fingerprint, kept, tools })
-        return tools
-      },
-      forget,
-      onChange: (listener) => {
-        listeners.add(listener)
-        return () => listeners.delete(listener)
+      onFetched: (tools, { era }) => {
+        const content = Snapshot.contentOf(tools)
+        const before = identity()
+        identity = () => content?.identity
+        kept.keep(tools, content, { era, fetchedAt: tools.fetchedAt })
+        if (before === undefined || before !== content?.identity) tell(tools)
       }
+    })
+    const restore = ({ fetchedAt, tools: { rejected, tools } }: Snapshot.Snapshot<Snapshot.Tools>) =>
+      Effect.map(recall(tools), (tools) => {
+        list.restore({ tools, rejected, ttlMs: undefined, cacheScope: undefined }, fetchedAt)
+        const restored = list.current()
+        if (restored?.source !== "snapshot") return
+        identity = () => Snapshot.contentOf(restored)?.identity
+        tell(restored)
+      })
+    const done = Deferred.unsafeMake<void>(FiberId.none)
+    fork(kept.load.pipe(
+      Effect.flatMap(Option.match({ onNone: () => Effect.void, onSome: restore })),
+      Effect.ensuring(Deferred.succeed(done, undefined))
+    ))
+    return { ...list, loaded: Effect.asVoid(Effect.timeoutOption(Deferred.await(done), loadLimit)) }
+  }
+
+  const forget: ToolCache["Type"]["forget"] = (config) =>
+    Effect.suspend(() => {
+      const fingerprint = Fingerprint.of(config)
+      const entry = entries.get(config.name)
+      const isOpen = entry?.fingerprint === fingerprint
+      if (isOpen) entries.delete(config.name)
+      for (const other of entries.values()) if (other.fingerprint === fingerprint) return Effect.void
+      return isOpen ? entry.kept.forget : snapshots(config, fingerprint).forget
+    })
+
+  return ToolCache.of({
+    lifetime,
+    open: (config, recall = Effect.succeed) => {
+      const fingerprint = Fingerprint.of(config)
+      const found = entries.get(config.name)
+      if (found?.fingerprint === fingerprint) return found.tools
+      if (found !== undefined) fork(forget(found.config))
+      const kept = snapshots(config, fingerprint)
+      const tools = make(config, kept, recall)
+      entries.set(config.name, { config, fingerprint, kept, tools })
+      return tools
+    },
+    forget,
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     }
   })
+})
 
 /** Keeps lists in memory, until the scope closes. */
 export const make = (options?: Partial<Options>): Effect.Effect<ToolCache["Type"], never, Scope.Scope> =>
@@ -188,10 +184,10 @@ export const layer = (options?: Partial<Options>): Layer.Layer<ToolCache> => Lay
 export const makePersisted = (
   options?: Partial<PersistedOptions>
 ): Effect.Effect<ToolCache["Type"], never, KeyValueStore.KeyValueStore | McpEvent.McpEvents | Scope.Scope> =>
-  Effect.suspend(() => {
-    const all = { ...defaults, ...options }
-    return Effect.flatMap(Snapshot.make(all), (snapshots) => over(all, snapshots))
-  })
+  Effect.flatMap(
+    Snapshot.make({ ...defaults, ...options }),
+    (snapshots) => over({ ...defaults, ...options }, snapshots)
+  )
 
 export const layerPersisted = (
   options?: Partial<PersistedOptions>

@@ -108,20 +108,12 @@ export const stillConnecting = (server: string, { _tag }: Status): McpError.Serv
 
 /** A failed list before a call, as an error of the call, which was not sent. */
 const unsent = (error: McpError.CallError): McpError.CallError => {
-  switch (error._tag) {
-    case "Closed":
-      return new McpError.Closed({ ...error, outcome: "not-sent" })
-    case "ConnectionLost":
-      return new McpError.ConnectionLost({ ...error, outcome: "not-sent" })
-    default:
-      return new McpError.Cancelled({
-        server: error.server,
-        operation: "tools/call",
-        // the tag alone, because a message may contain text of the server
-        detail: `could not list the tools to verify the pinned definition (${error._tag})`,
-        outcome: "not-sent"
-      })
-  }
+  const outcome = "not-sent"
+  if (error._tag === "Closed") return new McpError.Closed({ ...error, outcome })
+  if (error._tag === "ConnectionLost") return new McpError.ConnectionLost({ ...error, outcome })
+  // the tag alone, because a message may contain text of the server
+  const detail = `could not list the tools to verify the pinned definition (${error._tag})`
+  return new McpError.Cancelled({ server: error.server, operation: "tools/call", detail, outcome })
 }
 
 /** The catalog of these servers. `McpRuntime.make` makes it. */
@@ -230,13 +222,8 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
       if (tool === undefined) return yield* new McpError.NotFound({ server, kind: "tool", name })
       if (pins.mayUse(config, tool)) return
       const found = (yield* pins.quarantined).find((each) => each.server === server && each.tool === name)
-      return yield* new McpError.PermissionDenied({
-        server,
-        why: "quarantined",
-        kind: "tool",
-        name,
-        ...(found === undefined ? {} : ToolPins.refusal(found))
-      })
+      const reason = found === undefined ? {} : ToolPins.refusal(found)
+      return yield* new McpError.PermissionDenied({ server, why: "quarantined", kind: "tool", name, ...reason })
     })
 
     const admit: ToolCatalog["Type"]["admit"] = (live, name) => {
@@ -347,9 +334,7 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
       index,
       isKnown: (server) => servers.get(server)?.lists.tools.current() !== undefined,
       definition: (server, tool) =>
-        servers.get(server)?.lists.tools.current()?.source === "server"
-          ? index().find(server, tool)?.tool
-          : undefined,
+        servers.get(server)?.lists.tools.current()?.source === "server" ? index().find(server, tool)?.tool : undefined,
       refresh: (server) =>
         Effect.suspend(() => {
           servers.get(server)?.lists.tools.invalidate()

@@ -8,6 +8,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Fingerprint from "../config/Fingerprint.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
@@ -171,283 +172,271 @@ const none: ToolPins["Type"] = {
   onChange: () => () => undefined
 }
 
-const faultOf = (operation: Effect.Effect<void, TrustStore.Unusable>): Effect.Effect<TrustStore.Unusable | undefined> =>
-  Effect.match(operation, { onFailure: (fault) => fault, onSuccess: () => undefined })
-
 /** Pins that are kept in the trust store. Everything about one server happens in turn. */
-export const make = (
-  options?: Partial<Options>
-): Effect.Effect<ToolPins["Type"], never, McpEvent.McpEvents | TrustStore.TrustStore> =>
-  Effect.gen(function*() {
-    const { mode } = { ...defaults, ...options }
-    const { publish } = yield* McpEvent.McpEvents
-    const store = yield* TrustStore.TrustStore
-    const redaction = yield* Redaction.Redaction
-    if (mode === "off") return none
+export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
+  const { mode } = { ...defaults, ...options }
+  const { publish } = yield* McpEvent.McpEvents
+  const store = yield* TrustStore.TrustStore
+  const redaction = yield* Redaction.Redaction
+  if (mode === "off") return none
 
-    const stored = TrustStore.documents(store, "pins", PinRecord.Stored)
-    const states = new Map<string, State>()
-    const listeners = new Set<(server: string) => void>()
-    const reported = new Set<string>()
+  const stored = TrustStore.documents(store, "pins", PinRecord.Stored)
+  const states = new Map<string, State>()
+  const listeners = new Set<(server: string) => void>()
+  const reported = new Set<string>()
 
-    const decided = (server: string): void => {
-      for (const listener of listeners) listener(server)
+  const decided = (server: string): void => {
+    for (const listener of listeners) listener(server)
+  }
+  const holdsSecret = (definition: string): boolean => redaction.known(definition) !== definition
+
+  /** Once for each detail, because a review follows every list. */
+  const report = (server: string, detail: string): void => {
+    const issue = JSON.stringify([server, detail])
+    if (reported.has(issue) || reported.size > 1_000) return
+    reported.add(issue)
+    publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
+  }
+
+  const stateOf = (server: string): State => {
+    const state = states.get(server) ?? {
+      turn: Effect.unsafeMakeSemaphore(1),
+      known: new Map(),
+      variants: new Map(),
+      quarantined: [],
+      doubted: false
     }
-    const holdsSecret = (definition: string): boolean => redaction.known(definition) !== definition
+    states.set(server, state)
+    return state
+  }
+  const inTurn = <A, E>(server: string, f: (state: State) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      const state = stateOf(server)
+      return state.turn.withPermits(1)(f(state))
+    })
+  const knownIn = (state: State, config: string): Known => {
+    const known = state.known.get(config) ?? { pins: new Map(), unsure: new Set(), isBehind: false }
+    state.known.set(config, known)
+    return known
+  }
 
-    /** Once for each detail, because a review follows every list. */
-    const report = (server: string, detail: string): void => {
-      const issue = JSON.stringify([server, detail])
-      if (reported.has(issue) || reported.size > 1_000) return
-      reported.add(issue)
+  /** Merges the stored pins of a server into memory, for one of its configurations. */
+  const merge = (
+    state: State,
+    server: string,
+    config: string,
+    found: TrustStore.Found<PinRecord.Stored>
+  ): PinRecord.Stored => {
+    if (found._tag === "Unreadable") report(server, found.detail)
+    const record = found._tag === "Document"
+      ? found.value
+      : { configurations: [], doubted: found._tag === "Unreadable" }
+    state.doubted ||= record.doubted
+    const kept = new Map(
+      record.configurations.find(({ fingerprint }) => fingerprint === config)?.tools.map((pin) => [pin.tool, pin])
+    )
+    const known = knownIn(state, config)
+    for (const tool of known.unsure) if (state.doubted || kept.has(tool)) known.pins.delete(tool)
+    known.unsure.clear()
+    for (const [tool, { approved, bare, definition, isAdded }] of kept) {
+      const pin = known.pins.get(tool)
+      known.pins.set(tool, {
+        approved: (pin?.approved ?? []).reduce(PinRecord.added, approved),
+        bare: (pin?.bare ?? []).reduce(PinRecord.added, bare),
+        isAdded,
+        definition: pin?.definition ?? definition
+      })
+    }
+    return record
+  }
+
+  const read = (state: State, server: string, config: string): Effect.Effect<void, TrustStore.Unusable> =>
+    Effect.map(stored.get([server]), (found) => void merge(state, server, config, found))
+
+  /** Adds pins to the stored ones, of which other processes may have written some meanwhile. */
+  const write = (
+    state: State,
+    server: string,
+    config: string,
+    step: Step
+  ): Effect.Effect<void, TrustStore.Unusable> =>
+    stored.update([server], (found) => {
+      const record = merge(state, server, config, found)
+      const doubted = state.doubted
+      return PinRecord.withPins({ ...record, doubted }, config, step(knownIn(state, config).pins), holdsSecret)
+    })
+
+  const apply = (state: State, config: string, step: Step): Effect.Effect<void> =>
+    Effect.sync(() => {
+      const known = knownIn(state, config)
+      known.pins = step(known.pins)
+    })
+
+  const isApproved = (known: Known | undefined, tool: Tool.Tool): boolean =>
+    known?.pins.get(tool.name)?.approved.includes(Definition.fingerprints(tool).whole) === true
+
+  /** The variant of a tool that is not approved, and whether it was not reported before. */
+  const variantOf = (state: State, server: string, config: string, definition: Tool.Tool, since: number) => {
+    const { whole: fingerprint } = Definition.fingerprints(definition)
+    const tool = definition.name
+    const key = variantKey(tool, fingerprint)
+    const before = state.variants.get(key)
+    if (before?.config === config) return { ...before, isNew: false }
+    const pin = state.known.get(config)?.pins.get(tool)
+    const why = pin !== undefined ? "changed" : state.doubted ? "unreadable" : "crowded"
+    const changes = PinRecord.differences(definition, pin, why).map((change) => withoutSecrets(change, redaction.known))
+    const quarantined: Quarantined = { server, tool, why, fingerprint, changes, since }
+    state.variants.set(key, { quarantined, config, definition })
+    return { quarantined, isNew: true }
+  }
+
+  const quarantine = Effect.fnUntraced(function*(state: State, server: string, config: string, changed: Tools) {
+    const now = yield* Clock.currentTimeMillis
+    const variants = yield* inTurns(changed, (tool) => variantOf(state, server, config, tool, now))
+    const news = variants.filter(({ isNew }) => isNew)
+    for (const { quarantined: { changes, fingerprint, tool } } of news.slice(0, maxReported)) {
+      publish(McpEvent.McpEvent.ToolQuarantined({ server, tool, fingerprint, changes }))
+    }
+    if (news.length > maxReported) {
+      const detail = `${news.length - maxReported} more of its tools are quarantined than are reported one by one`
       publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
     }
-
-    const stateOf = (server: string): State => {
-      const before = states.get(server)
-      if (before !== undefined) return before
-      const state: State = {
-        turn: Effect.unsafeMakeSemaphore(1),
-        known: new Map(),
-        variants: new Map(),
-        quarantined: [],
-        doubted: false
-      }
-      states.set(server, state)
-      return state
+    const all = variants.map(({ quarantined }) => quarantined)
+    state.quarantined = all
+    if (state.variants.size > maxVariants) {
+      const present = new Set(all)
+      for (const [key, { quarantined }] of state.variants) if (!present.has(quarantined)) state.variants.delete(key)
     }
-    const inTurn = <A, E>(server: string, f: (state: State) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      Effect.suspend(() => {
-        const state = stateOf(server)
-        return state.turn.withPermits(1)(f(state))
-      })
-    const knownIn = (state: State, config: string): Known => {
-      const before = state.known.get(config)
-      if (before !== undefined) return before
-      const known: Known = { pins: new Map(), unsure: new Set(), isBehind: false }
-      state.known.set(config, known)
-      return known
+    return all
+  })
+
+  const reviewed = Effect.fnUntraced(function*(state: State, server: string, config: string, tools: Tools) {
+    yield* inTurns(tools, Definition.fingerprints)
+    const before = state.known.get(config)
+    const isRead = before === undefined || before.isBehind || tools.some((tool) => !isApproved(before, tool))
+    const found = isRead ? yield* Effect.either(read(state, server, config)) : Either.void
+    const known = knownIn(state, config)
+    const fresh: Array<string> = []
+    const isFirst = known.pins.size === 0
+    for (const tool of tools) {
+      const pin = known.pins.get(tool.name)
+      // keeps the definition that is in memory anyway
+      if (isApproved(known, tool)) known.pins.set(tool.name, { ...pin!, definition: tool.raw })
+      else if (pin === undefined && !state.doubted && known.pins.size < maxPins) {
+        known.pins.set(tool.name, isFirst ? PinRecord.pinOf(tool) : { ...PinRecord.pinOf(tool), isAdded: true })
+        // a pin that another process stores before this one takes its place
+        known.unsure.add(tool.name)
+        fresh.push(tool.name)
+      }
     }
-
-    /** Merges the stored pins of a server into memory, for one of its configurations. */
-    const merge = (
-      state: State,
-      server: string,
-      config: string,
-      found: TrustStore.Found<PinRecord.Stored>
-    ): PinRecord.Stored => {
-      if (found._tag === "Unreadable") report(server, found.detail)
-      const record = found._tag === "Document"
-        ? found.value
-        : { configurations: [], doubted: found._tag === "Unreadable" }
-      state.doubted ||= record.doubted
-      const kept = new Map(
-        record.configurations.find(({ fingerprint }) => fingerprint === config)?.tools.map((pin) => [pin.tool, pin])
-      )
-      const known = knownIn(state, config)
-      for (const tool of known.unsure) if (state.doubted || kept.has(tool)) known.pins.delete(tool)
-      known.unsure.clear()
-      for (const [tool, { approved, bare, definition, isAdded }] of kept) {
-        const pin = known.pins.get(tool)
-        known.pins.set(tool, {
-          approved: (pin?.approved ?? []).reduce(PinRecord.added, approved),
-          bare: (pin?.bare ?? []).reduce(PinRecord.added, bare),
-          isAdded,
-          definition: pin?.definition ?? definition
-        })
+    known.isBehind ||= fresh.length > 0
+    if (isRead) {
+      const isKept = Either.isLeft(found) || !known.isBehind
+        ? found
+        : yield* Effect.either(write(state, server, config, (pins) => pins))
+      if (Either.isRight(isKept)) known.isBehind = false
+      else {
+        report(server, isKept.left.detail)
+        for (const tool of fresh) known.unsure.add(tool)
       }
-      return record
     }
+    const changed = tools.filter((tool) => !isApproved(known, tool))
+    if (changed.length + state.quarantined.length === 0) return { offered: tools, quarantined: [] }
+    const quarantined = yield* quarantine(state, server, config, changed)
+    const offered = mode === "warn" ? tools : tools.filter((tool) => isApproved(known, tool))
+    return { offered, quarantined }
+  })
 
-    const read = (state: State, server: string, config: string): Effect.Effect<void, TrustStore.Unusable> =>
-      Effect.map(stored.get([server]), (found) => void merge(state, server, config, found))
+  const inMemory = (config: Config): Known | undefined => states.get(config.name)?.known.get(Fingerprint.of(config))
 
-    /** Adds pins to the stored ones, of which other processes may have written some meanwhile. */
-    const write = (
-      state: State,
-      server: string,
-      config: string,
-      step: Step
-    ): Effect.Effect<void, TrustStore.Unusable> =>
-      stored.update([server], (found) => {
-        const record = merge(state, server, config, found)
-        const doubted = state.doubted
-        return PinRecord.withPins({ ...record, doubted }, config, step(knownIn(state, config).pins), holdsSecret)
-      })
-
-    const apply = (state: State, config: string, step: Step): Effect.Effect<void> =>
-      Effect.sync(() => {
-        const known = knownIn(state, config)
-        known.pins = step(known.pins)
-      })
-
-    const isApproved = (known: Known | undefined, tool: Tool.Tool): boolean =>
-      known?.pins.get(tool.name)?.approved.includes(Definition.fingerprints(tool).whole) === true
-
-    /** The variant of a tool that is not approved, and whether it was not reported before. */
-    const variantOf = (state: State, server: string, config: string, definition: Tool.Tool, since: number) => {
-      const { whole: fingerprint } = Definition.fingerprints(definition)
-      const tool = definition.name
-      const key = variantKey(tool, fingerprint)
-      const before = state.variants.get(key)
-      if (before?.config === config) return { ...before, isNew: false }
-      const pin = state.known.get(config)?.pins.get(tool)
-      const why = pin !== undefined ? "changed" : state.doubted ? "unreadable" : "crowded"
-      const changes = PinRecord.differences(definition, pin, why).map((change) =>
-        withoutSecrets(change, redaction.known)
-      )
-      const quarantined: Quarantined = { server, tool, why, fingerprint, changes, since }
-      state.variants.set(key, { quarantined, config, definition })
-      return { quarantined, isNew: true }
-    }
-
-    const quarantine = Effect.fnUntraced(function*(state: State, server: string, config: string, changed: Tools) {
-      const now = yield* Clock.currentTimeMillis
-      const variants = yield* inTurns(changed, (tool) => variantOf(state, server, config, tool, now))
-      const news = variants.filter(({ isNew }) => isNew)
-      for (const { quarantined: { changes, fingerprint, tool } } of news.slice(0, maxReported)) {
-        publish(McpEvent.McpEvent.ToolQuarantined({ server, tool, fingerprint, changes }))
-      }
-      if (news.length > maxReported) {
-        const detail = `${news.length - maxReported} more of its tools are quarantined than are reported one by one`
-        publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
-      }
-      const all = variants.map(({ quarantined }) => quarantined)
-      state.quarantined = all
-      if (state.variants.size > maxVariants) {
-        const present = new Set(all)
-        for (const [key, { quarantined }] of state.variants) if (!present.has(quarantined)) state.variants.delete(key)
-      }
-      return all
+  /** The pins of a configuration, from the store if need be. */
+  const loaded = (config: Config): Effect.Effect<Known | undefined> =>
+    Effect.suspend(() => {
+      const known = inMemory(config)
+      if (known !== undefined) return Effect.succeed(known)
+      const { name } = config
+      return inTurn(name, (state) =>
+        read(state, name, Fingerprint.of(config)).pipe(
+          Effect.catchAll(({ detail }) => Effect.sync(() => report(name, detail))),
+          Effect.map(() => inMemory(config))
+        ))
     })
 
-    const reviewed = Effect.fnUntraced(function*(state: State, server: string, config: string, tools: Tools) {
-      yield* inTurns(tools, Definition.fingerprints)
-      const before = state.known.get(config)
-      const isRead = before === undefined || before.isBehind || tools.some((tool) => !isApproved(before, tool))
-      const fault = isRead ? yield* faultOf(read(state, server, config)) : undefined
-      const known = knownIn(state, config)
-      const fresh: Array<string> = []
-      const isFirst = known.pins.size === 0
-      for (const tool of tools) {
-        const pin = known.pins.get(tool.name)
-        // keeps the definition that is in memory anyway
-        if (isApproved(known, tool)) known.pins.set(tool.name, { ...pin!, definition: tool.raw })
-        else if (pin === undefined && !state.doubted && known.pins.size < maxPins) {
-          known.pins.set(tool.name, isFirst ? PinRecord.pinOf(tool) : { ...PinRecord.pinOf(tool), isAdded: true })
-          // a pin that another process stores before this one takes its place
-          known.unsure.add(tool.name)
-          fresh.push(tool.name)
-        }
-      }
-      known.isBehind ||= fresh.length > 0
-      if (isRead) {
-        const unkept = fault ??
-          (known.isBehind ? yield* faultOf(write(state, server, config, (pins) => pins)) : undefined)
-        if (unkept === undefined) known.isBehind = false
-        else {
-          report(server, unkept.detail)
-          for (const tool of fresh) known.unsure.add(tool)
-        }
-      }
-      const changed = tools.filter((tool) => !isApproved(known, tool))
-      if (changed.length + state.quarantined.length === 0) return { offered: tools, quarantined: [] }
-      const quarantined = yield* quarantine(state, server, config, changed)
-      const offered = mode === "warn" ? tools : tools.filter((tool) => isApproved(known, tool))
-      return { offered, quarantined }
-    })
+  const isDoubted = (server: string): boolean => states.get(server)?.doubted === true
 
-    const inMemory = (config: Config): Known | undefined => states.get(config.name)?.known.get(Fingerprint.of(config))
+  const notKept = (server: string) => ({ detail }: TrustStore.Unusable) => new McpError.TrustNotKept({ server, detail })
 
-    /** The pins of a configuration, from the store if need be. */
-    const loaded = (config: Config): Effect.Effect<Known | undefined> =>
-      Effect.suspend(() => {
-        const known = inMemory(config)
-        if (known !== undefined) return Effect.succeed(known)
+  return ToolPins.of({
+    mode,
+    review: (config, tools) =>
+      inTurn(config.name, (state) => reviewed(state, config.name, Fingerprint.of(config), tools)),
+    recall: (config, tools) =>
+      mode === "warn" ? Effect.succeed(tools) : Effect.map(loaded(config), (known) => {
+        if (known === undefined || known.pins.size === 0) return isDoubted(config.name) ? [] : tools
+        return tools.filter((tool) =>
+          known.pins.get(tool.name)?.bare.includes(Definition.fingerprints(tool).bare) === true
+        )
+      }),
+    mayUse: (config, tool) => {
+      if (mode === "warn") return true
+      const known = inMemory(config)
+      return known === undefined || known.pins.size === 0 ? !isDoubted(config.name) : isApproved(known, tool)
+    },
+    isPinned: (config, tool) =>
+      Effect.map(
+        loaded(config),
+        (known) =>
+          isDoubted(config.name) || (known !== undefined && (known.pins.has(tool) || known.pins.size >= maxPins))
+      ),
+    isAdded: (config, tool) => inMemory(config)?.pins.get(tool)?.isAdded === true,
+    accept: (config, tool) =>
+      inTurn(config.name, (state) => {
         const { name } = config
-        return inTurn(name, (state) =>
-          read(state, name, Fingerprint.of(config)).pipe(
-            Effect.catchAll(({ detail }) => Effect.sync(() => report(name, detail))),
-            Effect.map(() => inMemory(config))
-          ))
-      })
-
-    const isDoubted = (server: string): boolean => states.get(server)?.doubted === true
-
-    const notKept = (server: string) => ({ detail }: TrustStore.Unusable) =>
-      new McpError.TrustNotKept({ server, detail })
-
-    return {
-      mode,
-      review: (config, tools) =>
-        inTurn(config.name, (state) => reviewed(state, config.name, Fingerprint.of(config), tools)),
-      recall: (config, tools) =>
-        mode === "warn" ? Effect.succeed(tools) : Effect.map(loaded(config), (known) => {
-          if (known === undefined || known.pins.size === 0) return isDoubted(config.name) ? [] : tools
-          return tools.filter((tool) =>
-            known.pins.get(tool.name)?.bare.includes(Definition.fingerprints(tool).bare) === true
-          )
-        }),
-      mayUse: (config, tool) => {
-        if (mode === "warn") return true
-        const known = inMemory(config)
-        return known === undefined || known.pins.size === 0 ? !isDoubted(config.name) : isApproved(known, tool)
-      },
-      isPinned: (config, tool) =>
-        Effect.map(
-          loaded(config),
-          (known) =>
-            isDoubted(config.name) || (known !== undefined && (known.pins.has(tool) || known.pins.size >= maxPins))
-        ),
-      isAdded: (config, tool) => inMemory(config)?.pins.get(tool)?.isAdded === true,
-      accept: (config, tool) =>
-        inTurn(config.name, (state) => {
-          const { name } = config
-          const fingerprint = Fingerprint.of(config)
-          const accepted: Step = (pins) => {
-            const pin = pins.get(tool)
-            return pin === undefined ? pins : new Map(pins).set(tool, { ...pin, isAdded: undefined })
+        const fingerprint = Fingerprint.of(config)
+        const accepted: Step = (pins) => {
+          const pin = pins.get(tool)
+          return pin === undefined ? pins : new Map(pins).set(tool, { ...pin, isAdded: undefined })
+        }
+        return Effect.ensuring(
+          Effect.mapError(write(state, name, fingerprint, accepted), notKept(name)),
+          apply(state, fingerprint, accepted)
+        )
+      }),
+    quarantined: Effect.sync(() => Array.from(states.values()).flatMap(({ quarantined }) => quarantined)),
+    approve: (server, tool, fingerprint) =>
+      inTurn(server, (state) =>
+        Effect.gen(function*() {
+          const variant = state.variants.get(variantKey(tool, fingerprint))
+          if (variant === undefined) {
+            const suggestions = state.quarantined.map(({ tool }) => tool)
+            return yield* new McpError.NotFound({ server, kind: "tool", name: tool, suggestions })
           }
-          return Effect.ensuring(
-            Effect.mapError(write(state, name, fingerprint, accepted), notKept(name)),
-            apply(state, fingerprint, accepted)
-          )
-        }),
-      quarantined: Effect.sync(() => Array.from(states.values()).flatMap(({ quarantined }) => quarantined)),
-      approve: (server, tool, fingerprint) =>
-        inTurn(server, (state) =>
-          Effect.gen(function*() {
-            const variant = state.variants.get(variantKey(tool, fingerprint))
-            if (variant === undefined) {
-              const suggestions = state.quarantined.map(({ tool }) => tool)
-              return yield* new McpError.NotFound({ server, kind: "tool", name: tool, suggestions })
-            }
-            const { config, definition } = variant
-            const approved: Step = (pins) => new Map(pins).set(tool, PinRecord.pinOf(definition, pins.get(tool)))
-            yield* Effect.mapError(write(state, server, config, approved), notKept(server))
-            yield* apply(state, config, approved)
-            state.variants.delete(variantKey(tool, fingerprint))
-            state.quarantined = state.quarantined.filter((each) => each !== variant.quarantined)
-            decided(server)
-          })),
-      forget: (server) =>
-        inTurn(server, (state) =>
-          Effect.map(Effect.mapError(stored.remove([server]), notKept(server)), () => {
-            state.known.clear()
-            state.variants.clear()
-            state.quarantined = []
-            state.doubted = false
-            decided(server)
-          })),
-      release: (server) => {
-        states.delete(server)
-      },
-      onChange: (listener) => {
-        listeners.add(listener)
-        return () => listeners.delete(listener)
-      }
+          const { config, definition } = variant
+          const approved: Step = (pins) => new Map(pins).set(tool, PinRecord.pinOf(definition, pins.get(tool)))
+          yield* Effect.mapError(write(state, server, config, approved), notKept(server))
+          yield* apply(state, config, approved)
+          state.variants.delete(variantKey(tool, fingerprint))
+          state.quarantined = state.quarantined.filter((each) => each !== variant.quarantined)
+          decided(server)
+        })),
+    forget: (server) =>
+      inTurn(server, (state) =>
+        Effect.map(Effect.mapError(stored.remove([server]), notKept(server)), () => {
+          state.known.clear()
+          state.variants.clear()
+          state.quarantined = []
+          state.doubted = false
+          decided(server)
+        })),
+    release: (server) => {
+      states.delete(server)
+    },
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     }
   })
+})
 
 export const layer = (
   options?: Partial<Options>

@@ -11,15 +11,11 @@ const batch = 20
 
 /** Applies `f` to each item, 20 of them in one turn of the event loop. */
 export const inTurns = <A, B>(items: ReadonlyArray<A>, f: (item: A) => B): Effect.Effect<Array<B>> =>
-  Effect.suspend(() => {
+  Effect.gen(function*() {
     const results: Array<B> = []
-    const next = Effect.sync(() => {
-      for (const item of items.slice(results.length, results.length + batch)) results.push(f(item))
-    })
-    const rest = Effect.whileLoop({
-      while: () => results.length < items.length,
-      body: () => Effect.zipRight(turn, next),
-      step: () => {}
-    })
-    return Effect.as(Effect.zipRight(next, rest), results)
+    for (let at = 0; at < items.length; at += batch) {
+      if (at > 0) yield* turn
+      for (const item of items.slice(at, at + batch)) results.push(f(item))
+    }
+    return results
   })

@@ -46,11 +46,9 @@ const computed = (tool: Tool.Tool): Fingerprints => {
 const known = new WeakMap<Tool.Tool, Fingerprints>()
 
 export const fingerprints = (tool: Tool.Tool): Fingerprints => {
-  const before = known.get(tool)
-  if (before !== undefined) return before
-  const now = computed(tool)
-  known.set(tool, now)
-  return now
+  const found = known.get(tool) ?? computed(tool)
+  known.set(tool, found)
+  return found
 }
 
 /**
