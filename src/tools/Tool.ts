@@ -199,10 +199,7 @@ const rejection = (name: string, [reason, detail]: Fault): RejectedTool => ({
 
 const reject = (name: string, fault: Fault): Either.Either<never, RejectedTool> => Either.left(rejection(name, fault))
 
-const decode = (
-  raw: unknown,
-  { maxSchemaBytes, paramHeaders }: DecodeOptions
-): Either.Either<Tool, RejectedTool> => {
+const decode = (raw: unknown, options: DecodeOptions): Either.Either<Tool, RejectedTool> => {
   if (!isObject(raw)) return reject("", ["malformed", "not an object"])
   const name = raw["name"]
   if (typeof name !== "string") return reject("", ["malformed", "`name` is not a string"])
@@ -216,9 +213,9 @@ const decode = (
   const output = raw["outputSchema"]
   const outputSchema = isObject(output) ? output as JsonObject : undefined // parsed from JSON
   const schemas = outputSchema === undefined ? [inputSchema] : [inputSchema, outputSchema]
-  const { fault: schemaFault, isAnnotated } = inspect(schemas, maxSchemaBytes)
+  const { fault: schemaFault, isAnnotated } = inspect(schemas, options.maxSchemaBytes)
   if (schemaFault !== undefined) return reject(name, schemaFault)
-  if (paramHeaders && isAnnotated) {
+  if (options.paramHeaders && isAnnotated) {
     const declared = declarations(inputSchema)
     if (Either.isLeft(declared)) return reject(name, ["header-annotation", declared.left])
   }

@@ -129,7 +129,9 @@ interface Variant {
   readonly definition: Tool.Tool
 }
 
+/** The pins of one server name. */
 interface State {
+  readonly server: string
   readonly turn: Effect.Semaphore
   /** By fingerprint of the configuration. */
   readonly known: Map<string, Known>
@@ -200,6 +202,7 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
 
   const stateOf = (server: string): State => {
     const state = states.get(server) ?? {
+      server,
       turn: Effect.unsafeMakeSemaphore(1),
       known: new Map(),
       variants: new Map(),
@@ -221,13 +224,8 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
   }
 
   /** Merges the stored pins of a server into memory, for one of its configurations. */
-  const merge = (
-    state: State,
-    server: string,
-    config: string,
-    found: TrustStore.Found<PinRecord.Stored>
-  ): PinRecord.Stored => {
-    if (found._tag === "Unreadable") report(server, found.detail)
+  const merge = (state: State, config: string, found: TrustStore.Found<PinRecord.Stored>): PinRecord.Stored => {
+    if (found._tag === "Unreadable") report(state.server, found.detail)
     const record = found._tag === "Document"
       ? found.value
       : { configurations: [], doubted: found._tag === "Unreadable" }
@@ -250,18 +248,13 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
     return record
   }
 
-  const read = (state: State, server: string, config: string): Effect.Effect<void, TrustStore.Unusable> =>
-    Effect.map(stored.get([server]), (found) => void merge(state, server, config, found))
+  const read = (state: State, config: string): Effect.Effect<void, TrustStore.Unusable> =>
+    Effect.map(stored.get([state.server]), (found) => void merge(state, config, found))
 
   /** Adds pins to the stored ones, of which other processes may have written some meanwhile. */
-  const write = (
-    state: State,
-    server: string,
-    config: string,
-    step: Step
-  ): Effect.Effect<void, TrustStore.Unusable> =>
-    stored.update([server], (found) => {
-      const record = merge(state, server, config, found)
+  const write = (state: State, config: string, step: Step): Effect.Effect<void, TrustStore.Unusable> =>
+    stored.update([state.server], (found) => {
+      const record = merge(state, config, found)
       const doubted = state.doubted
       return PinRecord.withPins({ ...record, doubted }, config, step(knownIn(state, config).pins), holdsSecret)
     })
@@ -276,7 +269,7 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
     known?.pins.get(tool.name)?.approved.includes(Definition.fingerprints(tool).whole) === true
 
   /** The variant of a tool that is not approved, and whether it was not reported before. */
-  const variantOf = (state: State, server: string, config: string, definition: Tool.Tool, since: number) => {
+  const variantOf = (state: State, config: string, definition: Tool.Tool, since: number) => {
     const { whole: fingerprint } = Definition.fingerprints(definition)
     const tool = definition.name
     const key = variantKey(tool, fingerprint)
@@ -285,14 +278,15 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
     const pin = state.known.get(config)?.pins.get(tool)
     const why = pin !== undefined ? "changed" : state.doubted ? "unreadable" : "crowded"
     const changes = PinRecord.differences(definition, pin, why).map((change) => withoutSecrets(change, redaction.known))
-    const quarantined: Quarantined = { server, tool, why, fingerprint, changes, since }
+    const quarantined: Quarantined = { server: state.server, tool, why, fingerprint, changes, since }
     state.variants.set(key, { quarantined, config, definition })
     return { quarantined, isNew: true }
   }
 
-  const quarantine = Effect.fnUntraced(function*(state: State, server: string, config: string, changed: Tools) {
+  const quarantine = Effect.fnUntraced(function*(state: State, config: string, changed: Tools) {
     const now = yield* Clock.currentTimeMillis
-    const variants = yield* inTurns(changed, (tool) => variantOf(state, server, config, tool, now))
+    const { server } = state
+    const variants = yield* inTurns(changed, (tool) => variantOf(state, config, tool, now))
     const news = variants.filter(({ isNew }) => isNew)
     for (const { quarantined: { changes, fingerprint, tool } } of news.slice(0, maxReported)) {
       publish(McpEvent.McpEvent.ToolQuarantined({ server, tool, fingerprint, changes }))
@@ -310,11 +304,11 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
     return all
   })
 
-  const reviewed = Effect.fnUntraced(function*(state: State, server: string, config: string, tools: Tools) {
+  const reviewed = Effect.fnUntraced(function*(state: State, config: string, tools: Tools) {
     yield* inTurns(tools, Definition.fingerprints)
     const before = state.known.get(config)
     const isRead = before === undefined || before.isBehind || tools.some((tool) => !isApproved(before, tool))
-    const found = isRead ? yield* Effect.either(read(state, server, config)) : Either.void
+    const found = isRead ? yield* Effect.either(read(state, config)) : Either.void
     const known = knownIn(state, config)
     const fresh: Array<string> = []
     const isFirst = known.pins.size === 0
@@ -333,16 +327,16 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
     if (isRead) {
       const isKept = Either.isLeft(found) || !known.isBehind
         ? found
-        : yield* Effect.either(write(state, server, config, (pins) => pins))
+        : yield* Effect.either(write(state, config, (pins) => pins))
       if (Either.isRight(isKept)) known.isBehind = false
       else {
-        report(server, isKept.left.detail)
+        report(state.server, isKept.left.detail)
         for (const tool of fresh) known.unsure.add(tool)
       }
     }
     const changed = tools.filter((tool) => !isApproved(known, tool))
     if (changed.length + state.quarantined.length === 0) return { offered: tools, quarantined: [] }
-    const quarantined = yield* quarantine(state, server, config, changed)
+    const quarantined = yield* quarantine(state, config, changed)
     const offered = mode === "warn" ? tools : tools.filter((tool) => isApproved(known, tool))
     return { offered, quarantined }
   })
@@ -356,7 +350,7 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
       if (known !== undefined) return Effect.succeed(known)
       const { name } = config
       return inTurn(name, (state) =>
-        read(state, name, Fingerprint.of(config)).pipe(
+        read(state, Fingerprint.of(config)).pipe(
           Effect.catchAll(({ detail }) => Effect.sync(() => report(name, detail))),
           Effect.map(() => inMemory(config))
         ))
@@ -368,8 +362,7 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
 
   return ToolPins.of({
     mode,
-    review: (config, tools) =>
-      inTurn(config.name, (state) => reviewed(state, config.name, Fingerprint.of(config), tools)),
+    review: (config, tools) => inTurn(config.name, (state) => reviewed(state, Fingerprint.of(config), tools)),
     recall: (config, tools) =>
       mode === "warn" ? Effect.succeed(tools) : Effect.map(loaded(config), (known) => {
         if (known === undefined || known.pins.size === 0) return isDoubted(config.name) ? [] : tools
@@ -391,14 +384,13 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
     isAdded: (config, tool) => inMemory(config)?.pins.get(tool)?.isAdded === true,
     accept: (config, tool) =>
       inTurn(config.name, (state) => {
-        const { name } = config
         const fingerprint = Fingerprint.of(config)
         const accepted: Step = (pins) => {
           const pin = pins.get(tool)
           return pin === undefined ? pins : new Map(pins).set(tool, { ...pin, isAdded: undefined })
         }
         return Effect.ensuring(
-          Effect.mapError(write(state, name, fingerprint, accepted), notKept(name)),
+          Effect.mapError(write(state, fingerprint, accepted), notKept(config.name)),
           apply(state, fingerprint, accepted)
         )
       }),
@@ -413,7 +405,7 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
           }
           const { config, definition } = variant
           const approved: Step = (pins) => new Map(pins).set(tool, PinRecord.pinOf(definition, pins.get(tool)))
-          yield* Effect.mapError(write(state, server, config, approved), notKept(server))
+          yield* Effect.mapError(write(state, config, approved), notKept(server))
           yield* apply(state, config, approved)
           state.variants.delete(variantKey(tool, fingerprint))
           state.quarantined = state.quarantined.filter((each) => each !== variant.quarantined)

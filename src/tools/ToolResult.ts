@@ -65,21 +65,12 @@ export const decodeContent = (part: unknown): Content => {
   if (!isObject(part)) return { _tag: "Unknown", raw: part as Json }
   const raw = part as JsonObject
   const { data, mimeType, resource, text, type, uri } = raw
-  switch (type) {
-    case "text":
-      if (typeof text === "string") return { _tag: "Text", text, raw }
-      break
-    case "image":
-    case "audio":
-      if (typeof data !== "string" || typeof mimeType !== "string") break
-      return { _tag: type === "image" ? "Image" : "Audio", data, mimeType, raw }
-    case "resource":
-      if (isObject(resource)) return { _tag: "Resource", resource, raw }
-      break
-    case "resource_link":
-      if (typeof uri === "string") return { _tag: "ResourceLink", uri, raw }
-      break
+  if (type === "text" && typeof text === "string") return { _tag: "Text", text, raw }
+  if ((type === "image" || type === "audio") && typeof data === "string" && typeof mimeType === "string") {
+    return { _tag: type === "image" ? "Image" : "Audio", data, mimeType, raw }
   }
+  if (type === "resource" && isObject(resource)) return { _tag: "Resource", resource, raw }
+  if (type === "resource_link" && typeof uri === "string") return { _tag: "ResourceLink", uri, raw }
   return { _tag: "Unknown", raw }
 }
 

@@ -90,11 +90,7 @@ const withoutPrevious: { readonly [W in Why]: string } = {
 }
 
 /** The difference from the pin; where there is no definition to compare with, the reason and the whole definition. */
-export const differences = (
-  tool: Tool.Tool,
-  pin: Pin | undefined,
-  why: Why
-): ReadonlyArray<Definition.Change> => {
+export const differences = (tool: Tool.Tool, pin: Pin | undefined, why: Why): ReadonlyArray<Definition.Change> => {
   const before = pin && definitionOf(pin)
   return before !== undefined
     ? Definition.diff(before, tool.raw)

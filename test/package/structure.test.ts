@@ -247,7 +247,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   // a ratchet: issue 17 asks for 3,300 with the modules of the root
   runtime: 3_436,
   // a ratchet: 3,350 are left of the 5,200 of DESIGN §4 for tools, json and text
-  tools: 3_347,
+  tools: 3_314,
   transport: 3_200,
   testing: 1_400,
   safety: 3_800,
