@@ -5,7 +5,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
+import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
@@ -19,6 +19,7 @@ import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Grant from "./Grant.ts"
 import * as Interaction from "./Interaction.ts"
 import type * as Login from "./login.ts"
+import type { Step } from "./oauthError.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 export interface Options {
@@ -46,7 +47,7 @@ export const defaults: Options = {
 }
 
 export type Status =
-  /** The configuration has the credentials, so nobody logs in. */
+  /** The configuration has the credentials, and there is no login. */
   | { readonly _tag: "Configured" }
   | { readonly _tag: "LoggedOut" }
   | {
@@ -66,23 +67,21 @@ export interface Logout {
   readonly error: McpError.AuthorizationFailed | undefined
 }
 
-type Authorized<A> = Effect.Effect<A, McpError.AuthorizationFailed>
-
 /** The configurations are resolved ones. */
 export class Credentials extends Context.Tag("effect-mcp-runtime/auth/Credentials")<Credentials, {
   /** The place of the logins, for a person. */
   readonly where: Effect.Effect<string>
   readonly resolve: RemoteHeaders.RemoteHeaders["Type"]["resolve"]
   /** Has a person log in, or the program obtain a token, although there is one. */
-  readonly authorize: (config: RemoteHeaders.RemoteServer) => Authorized<void>
+  readonly authorize: (config: RemoteHeaders.RemoteServer) => Step<void>
   /**
    * Has a person log in for a call whose connect was refused; `false` if the server has no such login. Absent where calls ask
    * nobody.
    */
-  readonly onCall?: ((config: RemoteHeaders.RemoteServer) => Authorized<boolean>) | undefined
+  readonly onCall?: ((config: RemoteHeaders.RemoteServer) => Step<boolean>) | undefined
   /** Deletes the login, then has the authorization server revoke its tokens, within 10 seconds. */
-  readonly logout: (config: RemoteHeaders.RemoteServer) => Authorized<Logout>
-  readonly status: (config: RemoteHeaders.RemoteServer) => Authorized<Status>
+  readonly logout: (config: RemoteHeaders.RemoteServer) => Step<Logout>
+  readonly status: (config: RemoteHeaders.RemoteServer) => Step<Status>
 }>() {}
 
 /** Whether the configuration says which credentials are sent. */
@@ -137,17 +136,17 @@ export const make = (options?: Partial<Options>) =>
       )
     )
     const fork = yield* FiberSet.runtime(fibers)<never>()
+    const know = redaction.unsafeKnow
+    const onCalls = login === "calls"
+    const shared = { clientName, clientMetadataUrl, onCalls, store, interaction, nonce, know, fork, publish }
     const logins = new Map<string, Login.Login>()
     yield* Effect.addFinalizer(() =>
-      Effect.suspend(() => {
-        for (const fiber of fibers) fiber.unsafeInterruptAsFork(FiberId.none)
-        return Effect.ensuring(
-          BoundedWait.within(grace)(FiberSet.awaitEmpty(fibers)),
-          Effect.sync(() => {
-            for (const { unload } of logins.values()) unload()
-          })
-        )
-      })
+      Effect.ensuring(
+        BoundedWait.within(grace)(Effect.suspend(() => Fiber.interruptAll(fibers))),
+        Effect.sync(() => {
+          for (const { unload } of logins.values()) unload()
+        })
+      )
     )
 
     /** One login for all that use the same credentials; `undefined` if the configuration has them. */
@@ -164,23 +163,7 @@ export const make = (options?: Partial<Options>) =>
         const key = JSON.stringify([server, own, library.storeKey(url, configured, identity)])
         const known = logins.get(key)
         known?.configure(settings)
-        const made = known ?? library.make({
-          server,
-          url,
-          isOwn: own,
-          settings,
-          identity,
-          onCalls: login === "calls",
-          clientName,
-          clientMetadataUrl,
-          store,
-          interaction,
-          nonce,
-          fetch,
-          know: redaction.unsafeKnow,
-          fork,
-          publish
-        })
+        const made = known ?? library.make({ ...shared, server, url, isOwn: own, settings, identity, fetch })
         logins.set(key, made)
         return made
       })
@@ -197,8 +180,12 @@ export const make = (options?: Partial<Options>) =>
           yield* login.connected
           return { ...source, login }
         }),
-      authorize: (config) => Effect.flatMap(loginOf(config), (login) => login?.login ?? noLogin(config, hasOwn)),
-      onCall: login === "calls"
+      authorize: (config) =>
+        Effect.flatMap(
+          loginOf(config),
+          (login) => login?.login ?? noLogin(config, "its configuration has the credentials")
+        ),
+      onCall: onCalls
         ? (config) => Effect.flatMap(loginOf(config), (login) => login?.onCall ?? Effect.succeed(false))
         : undefined,
       logout: (config) => Effect.flatMap(loginOf(config), (login) => login?.logout ?? Effect.succeed(noTokens)),
@@ -213,8 +200,6 @@ export const make = (options?: Partial<Options>) =>
         })
     })
   })
-
-const hasOwn = "its configuration has the credentials, so nobody logs in"
 
 const noLogin = ({ name: server }: RemoteHeaders.RemoteServer, detail: string) =>
   Effect.fail(new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail }))

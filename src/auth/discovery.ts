@@ -9,7 +9,7 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as Grant from "./Grant.ts"
 import { type Fetch, GuardedFetchError } from "./guardedFetch.ts"
-import { failed, type Reason } from "./oauthError.ts"
+import { failed, type Reason, type Step } from "./oauthError.ts"
 import * as UrlGuard from "./UrlGuard.ts"
 
 /** The configuration of a login, which may change between two connects. */
@@ -124,7 +124,7 @@ export interface Discovered {
 export const expectedIssuer = ({ configured, grant }: Settings): string | undefined =>
   grant._tag === "AuthorizationCode" ? configured?.issuer : grant.issuer
 
-export const discover = (target: Target): Effect.Effect<Discovered, McpError.AuthorizationFailed> =>
+export const discover = (target: Target): Step<Discovered> =>
   Effect.gen(function*() {
     const described = yield* resourceMetadata(target)
     const resource = yield* resourceFor(target, described?.resource)
@@ -198,12 +198,9 @@ const serverMetadata = (target: Target, issuer: string) =>
       : [configured.authServerMetadataUrl]
     const metadata = yield* documentAt(target, places, Metadata)
     if (metadata !== undefined) {
-      const isNamed = legacy
-        ? isVisible(metadata.issuer)
-        : metadata.issuer === issuer || `${metadata.issuer}/` === issuer
-      return isNamed
-        ? metadata
-        : yield* failed(target, "metadata", "the authorization server says that it is another one")
+      const { issuer: named } = metadata
+      if (legacy ? isVisible(named) : named === issuer || `${named}/` === issuer) return metadata
+      return yield* failed(target, "metadata", "the authorization server says that it is another one")
     }
     if (!legacy) return yield* failed(target, "metadata", "the authorization server does not describe itself")
     const endpoint = (path: string) => new URL(path, issuer).href

@@ -52,16 +52,12 @@ export class GuardedFetchError extends TypeError {
   /** The code of node: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`. */
   readonly errno: string | undefined
 
-  constructor(
-    reason: GuardedFetchError["reason"],
-    detail: string,
-    more: { readonly fault?: UrlGuard.Fault | undefined; readonly errno?: string | undefined } = {}
-  ) {
+  constructor(reason: GuardedFetchError["reason"], detail: string, { errno, fault }: Partial<GuardedFetchError> = {}) {
     super(`not fetched (${reason}): ${UntrustedText.excerpt(detail, 512)}`)
     this.name = "GuardedFetchError"
     this.reason = reason
-    this.fault = more.fault
-    this.errno = more.errno
+    this.fault = fault
+    this.errno = errno
   }
 }
 
@@ -234,11 +230,7 @@ const following = (question: Question, location: string | null, options: Options
   )
 }
 
-const fetched = (
-  url: string | URL,
-  init: RequestInit,
-  options: Options
-): Effect.Effect<Response, GuardedFetchError> =>
+const fetched = (url: string | URL, init: RequestInit, options: Options): Effect.Effect<Response, GuardedFetchError> =>
   Effect.gen(function*() {
     let question = yield* questionOf(url, init, options)
     const { hostname } = question.url

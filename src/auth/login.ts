@@ -13,7 +13,7 @@ import * as Scoped from "../scoped.ts"
 import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import type * as Discovery from "./discovery.ts"
 import type * as OAuth from "./oauth.ts"
-import { failed, isUnknownClient } from "./oauthError.ts"
+import { failed, isUnknownClient, type Step } from "./oauthError.ts"
 import * as StoredLogin from "./storedLogin.ts"
 import type * as TokenStore from "./TokenStore.ts"
 import * as UrlGuard from "./UrlGuard.ts"
@@ -35,8 +35,6 @@ export interface Options extends Omit<Discovery.Target, "resourceMetadata">, OAu
 export type Login = ReturnType<typeof make>
 
 type Headers = RemoteHeaders.Headers
-
-type Authorized<A> = Effect.Effect<A, McpError.AuthorizationFailed>
 
 // on demand, because they load the SDK, which only requests for tokens need
 const loading = Effect.promise(() => import("./oauth.ts"))
@@ -158,32 +156,17 @@ export const make = (options: Options) => {
     return { oauth, request: { ...target, found: discovered, before, scope, proof: bound, now } }
   })
 
-  /** The login to store. A secret of the configuration stays there, where it may change. */
-  const loginWith = (
-    { found: { issuer }, proof }: OAuth.Request,
-    client: StoredLogin.Client,
-    tokens: StoredLogin.Tokens,
-    asked: string | undefined
-  ): StoredLogin.Login => ({
-    version: 1,
-    issuer,
-    client: client.how === "given" ? { how: client.how, id: client.id } : client,
-    tokens,
-    asked,
-    key: tokens.type === "DPoP" ? proof?.key : undefined
-  })
-
   // A person
 
   const person = Effect.gen(function*() {
     yield* stored.load
     const { oauth, request } = yield* prepare
-    const { client, tokens } = yield* Effect.tapError(
+    const login = yield* Effect.tapError(
       oauth.byPerson(request, options),
       // the client is registered anew next time
       (error) => isUnknownClient(error) ? stored.locked(stored.remove) : Effect.void
     )
-    yield* stored.locked(stored.put(loginWith(request, client, tokens, request.scope)))
+    yield* stored.locked(stored.put(login))
     challenge = { resourceMetadata: challenge.resourceMetadata }
   })
 
@@ -210,8 +193,7 @@ export const make = (options: Options) => {
   const byProgram = (grant: OAuth.ProgramGrant) =>
     Effect.gen(function*() {
       const { oauth, request } = yield* prepare
-      const { client, tokens } = yield* oauth.byProgram(request, grant)
-      yield* stored.replace(loginWith(request, client, tokens, request.scope))
+      yield* stored.replace(yield* oauth.byProgram(request, grant))
       challenge = { resourceMetadata: challenge.resourceMetadata }
       return yield* wasRenewed
     })
@@ -224,10 +206,7 @@ export const make = (options: Options) => {
       if (request.found.issuer !== login.issuer) return yield* withoutTokens(login)
       // the request may use the token up, so its answer is stored even if nothing waits for it; each fetch has a limit
       const renewed = Effect.uninterruptible(
-        Effect.flatMap(
-          oauth.refresh(request, login.client, tokens, token),
-          (next) => stored.replace(loginWith(request, login.client, next, login.asked))
-        )
+        Effect.flatMap(oauth.refresh(request, login, tokens, token), stored.replace)
       )
       // a server that cannot be asked now has not refused the login
       return yield* Effect.catchIf(
@@ -297,7 +276,7 @@ export const make = (options: Options) => {
     })
 
   /** Asks a person for a call that waits; `false` if none may be asked, and the challenge is kept for their login. */
-  const ask = ({ foreground, waiting }: RemoteHeaders.Refusal): Authorized<boolean> =>
+  const ask = ({ foreground, waiting }: RemoteHeaders.Refusal): Step<boolean> =>
     onCalls && foreground && settings.grant._tag === "AuthorizationCode"
       ? Effect.acquireUseRelease(
         Effect.sync(() => waiting(true)),
@@ -376,12 +355,12 @@ export const make = (options: Options) => {
       settings = next
     },
     /** Asks the person, or obtains another token, although there is one. */
-    login: Effect.suspend((): Authorized<void> => {
+    login: Effect.suspend((): Step<void> => {
       const { grant } = settings
       return grant._tag === "AuthorizationCode" ? askPerson : Effect.asVoid(stored.locked(byProgram(grant)))
     }),
     /** Asks a person for a call whose connect was refused, unless there are other tokens since; `false` if none may be asked. */
-    onCall: Effect.suspend((): Authorized<boolean> => {
+    onCall: Effect.suspend((): Step<boolean> => {
       if (settings.grant._tag !== "AuthorizationCode") return Effect.succeed(false)
       return Effect.flatMap(stored.load, () => {
         const access = stored.get()?.tokens?.access

@@ -12,11 +12,9 @@ import type * as McpError from "../McpError.ts"
 import * as Discovery from "./discovery.ts"
 import type * as Grant from "./Grant.ts"
 import type * as Interaction from "./Interaction.ts"
-import { failed } from "./oauthError.ts"
+import { failed, type Step } from "./oauthError.ts"
 import * as StoredLogin from "./storedLogin.ts"
 import * as UrlGuard from "./UrlGuard.ts"
-
-type Step<A, R = never> = Effect.Effect<A, McpError.AuthorizationFailed, R>
 
 type Client = StoredLogin.Client
 type Tokens = StoredLogin.Tokens
@@ -142,26 +140,25 @@ const printable = /^[\u0020-\u007e]{1,4096}$/
 const register = (request: Request, { clientName }: Person, redirectUri: string): Step<Client> =>
   Effect.gen(function*() {
     const { found: { issuer, metadata }, scope } = request
-    const given = yield* Discovery.attempt(
-      request,
-      "registration",
-      "it did not register this client",
-      (fetchFn) =>
-        Sdk.registerClient(issuer, {
-          metadata,
-          clientMetadata: Sdk.resolveClientMetadata({
-            redirectUrl: redirectUri,
-            clientMetadata: {
-              client_name: clientName,
-              redirect_uris: [redirectUri],
-              response_types: ["code"],
-              token_endpoint_auth_method: methodFor(metadata.token_endpoint_auth_methods_supported)
-            }
-          }),
-          ...(scope === undefined ? {} : { scope }),
-          fetchFn
-        })
-    )
+    const provider = {
+      redirectUrl: redirectUri,
+      clientMetadata: {
+        client_name: clientName,
+        redirect_uris: [redirectUri],
+        response_types: ["code"],
+        token_endpoint_auth_method: methodFor(metadata.token_endpoint_auth_methods_supported)
+      }
+    }
+    const detail = "it did not register this client"
+    const given = yield* Discovery.attempt(request, "registration", detail, (fetchFn) => {
+      const clientMetadata = Sdk.resolveClientMetadata(provider)
+      return Sdk.registerClient(issuer, {
+        metadata,
+        clientMetadata,
+        fetchFn,
+        ...(scope === undefined ? {} : { scope })
+      })
+    })
     const { client_id: id, client_secret: secret, client_secret_expires_at: end = 0, redirect_uris: uris } = given
     const isSame = uris.length === 0 || uris.includes(redirectUri)
     if (!isSame || !printable.test(id) || (secret !== undefined && !printable.test(secret))) {
@@ -188,10 +185,7 @@ const information = ({ id, method, secret }: Client): Sdk.OAuthClientInformation
 // 3. The page, and the code that comes back (OAuth 2.1 with PKCE)
 
 /** A person logs in. Interrupted, it leaves nothing behind. */
-export const byPerson = (
-  request: Request,
-  person: Person
-): Step<{ readonly client: Client; readonly tokens: Tokens }, Scope.Scope> =>
+export const byPerson = (request: Request, person: Person): Step<StoredLogin.Login, Scope.Scope> =>
   Effect.gen(function*() {
     const { found: { metadata }, server, settings: { configured } } = request
     if (metadata.authorization_endpoint === "") return yield* failed(request, "metadata", "it has no page for a login")
@@ -207,7 +201,7 @@ export const byPerson = (
     })
     const client = yield* clientFor(request, person, page.redirectUri)
     const parameters = yield* codeFrom(request, person, page, client)
-    return { client, tokens: yield* requestTokens(request, client, parameters) }
+    return loginWith(request, client, yield* requestTokens(request, client, parameters), request.scope)
   })
 
 /** Shows the page, and makes the parameters that exchange the code of the answer. */
@@ -220,23 +214,20 @@ const codeFrom = (
   Effect.gen(function*() {
     const { found: { issuer, metadata, resource }, scope } = request
     const state = (yield* nonce) + (yield* nonce)
-    const { authorizationUrl, codeVerifier } = yield* Discovery.attempt(
-      request,
-      "metadata",
-      "it cannot be asked for a code",
-      () =>
-        Sdk.startAuthorization(issuer, {
-          metadata,
-          clientInformation: information(client),
-          redirectUrl: page.redirectUri,
-          state,
-          resource,
-          ...(scope === undefined ? {} : { scope })
-        })
-    )
+    const detail = "it cannot be asked for a code"
+    const { authorizationUrl, codeVerifier } = yield* Discovery.attempt(request, "metadata", detail, () =>
+      Sdk.startAuthorization(issuer, {
+        metadata,
+        clientInformation: information(client),
+        redirectUrl: page.redirectUri,
+        state,
+        resource,
+        ...(scope === undefined ? {} : { scope })
+      }))
     const shown = yield* Effect.mapError(
       UrlGuard.openable(authorizationUrl),
-      () => failed(request, "blocked", "the URL of its page is not shown in a browser")
+      () =>
+        failed(request, "blocked", "the URL of its page is not shown in a browser")
     )
     const { code, error, iss } = yield* page.ask(shown, state)
     // before anything else of the answer is used
@@ -296,10 +287,31 @@ const requestTokens = (
   )
 }
 
+/** The login to store. A secret of the configuration stays there, where it may change. */
+const loginWith = (
+  { found: { issuer }, proof }: Request,
+  client: Client,
+  tokens: Tokens,
+  asked: string | undefined
+): StoredLogin.Login => ({
+  version: 1,
+  issuer,
+  client: client.how === "given" ? { how: client.how, id: client.id } : client,
+  tokens,
+  asked,
+  key: tokens.type === "DPoP" ? proof?.key : undefined
+})
+
 /** Renews the tokens of a stored login. */
-export const refresh = (request: Request, stored: Client, before: Tokens, token: Redacted.Redacted): Step<Tokens> => {
+export const refresh = (
+  request: Request,
+  { asked, client }: StoredLogin.Login,
+  before: Tokens,
+  token: Redacted.Redacted
+): Step<StoredLogin.Login> => {
   const parameters = new URLSearchParams({ grant_type: "refresh_token", refresh_token: Redacted.value(token) })
-  return requestTokens(request, currentClient(request.settings, stored), parameters, { before })
+  const next = requestTokens(request, currentClient(request.settings, client), parameters, { before })
+  return Effect.map(next, (tokens) => loginWith(request, client, tokens, asked))
 }
 
 export type ProgramGrant = Exclude<Grant.Grant, { readonly _tag: "AuthorizationCode" }>
@@ -323,44 +335,30 @@ const programClient = (grant: ProgramGrant) => {
 const jwtBearer = (assertion: string) =>
   new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion })
 
-const programParameters = (request: Request, grant: ProgramGrant): Step<URLSearchParams> => {
-  const { found: { issuer, resource }, scope } = request
-  const given = (assertion: Grant.Assertion) =>
-    Effect.map(
-      Effect.timeoutFail(assertion, {
-        duration: "30 seconds",
-        onTimeout: () => failed(request, "timeout", "the application gave no assertion within 30 seconds")
-      }),
-      Redacted.value
-    )
-  switch (grant._tag) {
-    case "ClientCredentials":
-      return Effect.succeed(new URLSearchParams({ grant_type: "client_credentials" }))
-    case "JwtBearer":
-      return Effect.map(given(grant.assertion), jwtBearer)
-    case "EnterpriseManaged": {
-      const { clientId, clientSecret, tokenEndpoint } = grant.provider
-      const detail = "the identity provider gave no assertion for this person"
-      return Effect.flatMap(
-        given(grant.idToken),
-        (idToken) =>
-          Discovery.attempt(request, "refused", detail, async (fetchFn) => {
-            const { jwtAuthGrant } = await Sdk.requestJwtAuthorizationGrant({
-              tokenEndpoint,
-              audience: issuer,
-              resource,
-              idToken,
-              clientId,
-              fetchFn,
-              ...(clientSecret === undefined ? {} : { clientSecret: Redacted.value(clientSecret) }),
-              ...(scope === undefined ? {} : { scope })
-            })
-            return jwtBearer(jwtAuthGrant)
-          })
-      )
-    }
-  }
-}
+const programParameters = (request: Request, grant: ProgramGrant): Step<URLSearchParams> =>
+  Effect.gen(function*() {
+    if (grant._tag === "ClientCredentials") return new URLSearchParams({ grant_type: "client_credentials" })
+    const { found: { issuer, resource }, scope } = request
+    const given = yield* Effect.timeoutFail(grant._tag === "JwtBearer" ? grant.assertion : grant.idToken, {
+      duration: "30 seconds",
+      onTimeout: () => failed(request, "timeout", "the application gave no assertion within 30 seconds")
+    })
+    if (grant._tag === "JwtBearer") return jwtBearer(Redacted.value(given))
+    const { clientId, clientSecret, tokenEndpoint } = grant.provider
+    const detail = "the identity provider gave no assertion for this person"
+    const { jwtAuthGrant } = yield* Discovery.attempt(request, "refused", detail, (fetchFn) =>
+      Sdk.requestJwtAuthorizationGrant({
+        tokenEndpoint,
+        audience: issuer,
+        resource,
+        idToken: Redacted.value(given),
+        clientId,
+        fetchFn,
+        ...(clientSecret === undefined ? {} : { clientSecret: Redacted.value(clientSecret) }),
+        ...(scope === undefined ? {} : { scope })
+      }))
+    return jwtBearer(jwtAuthGrant)
+  })
 
 /** The program logs in by itself. */
 export const byProgram = (request: Request, grant: ProgramGrant) =>
@@ -368,7 +366,8 @@ export const byProgram = (request: Request, grant: ProgramGrant) =>
     const parameters = yield* programParameters(request, grant)
     if (request.scope !== undefined) parameters.set("scope", request.scope)
     const { authenticate, client } = programClient(grant)
-    return { client, tokens: yield* requestTokens(request, client, parameters, { authenticate }) }
+    const tokens = yield* requestTokens(request, client, parameters, { authenticate })
+    return loginWith(request, client, tokens, request.scope)
   })
 
 // 5. Revocation (RFC 7009)
@@ -400,10 +399,7 @@ export const revoke = (request: Request, { client: stored, issuer, tokens }: Sto
   const { access, refresh } = tokens
   // a server need not accept access tokens here, which end soon without the refresh token
   const isUnsupported = ({ code }: McpError.AuthorizationFailed) => code === "unsupported_token_type"
-  const revokeAccess = Effect.catchIf(
-    post(access, "access_token"),
-    isUnsupported,
-    () => Effect.succeed(refresh !== undefined)
-  )
+  const withoutAccess = Effect.succeed(refresh !== undefined)
+  const revokeAccess = Effect.catchIf(post(access, "access_token"), isUnsupported, () => withoutAccess)
   return refresh === undefined ? revokeAccess : Effect.zipRight(post(refresh, "refresh_token"), revokeAccess)
 }

@@ -1,5 +1,9 @@
 /** The errors of logins. */
+import type * as Effect from "effect/Effect"
 import * as McpError from "../McpError.ts"
+
+/** A step of a login. */
+export type Step<A, R = never> = Effect.Effect<A, McpError.AuthorizationFailed, R>
 
 export type Reason = McpError.AuthorizationFailed["reason"]
 
