@@ -139,9 +139,6 @@ const paging = {
 const natural = (value: number | null | undefined): number | undefined =>
   typeof value !== "number" || !(value >= 0) ? undefined : Math.floor(Math.min(value, Number.MAX_SAFE_INTEGER))
 
-const nonEmpty = (value: string | null | undefined): string | undefined =>
-  value === null || value === "" ? undefined : value
-
 const toolOf = <A, I>(
   { args, description, name, properties, required }: {
     readonly name: string
@@ -193,8 +190,8 @@ export const make = (
     const resources = Resources.make({ guard, permissions, runtime }, Math.max(1, pageSize))
 
     const tools = [
-      toolOf(listing, ({ offset, server }) => resources.list(nonEmpty(server), natural(offset) ?? 0)),
-      toolOf(reading, ({ server, uri }) => resources.read(nonEmpty(server), uri)),
+      toolOf(listing, ({ offset, server }) => resources.list(server || undefined, natural(offset) ?? 0)),
+      toolOf(reading, ({ server, uri }) => resources.read(server || undefined, uri)),
       toolOf(paging, ({ handle, limit, offset }) =>
         guard.renderPage(handle, { offset: natural(offset), limit: natural(limit) }).pipe(
           Effect.map(({ attachments, text }) => ({ text, attachments, isError: false })),

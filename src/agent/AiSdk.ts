@@ -60,7 +60,7 @@ const toModelOutput = (options: Media.Options): ToModelOutput => ({ output }) =>
     onNone: () => ({ type: "error-text", value: "This is not what the tool has given." }),
     onSome: ({ attachments, isError, text }) => {
       const shown = Media.shown(attachments, options)
-      // an error of this SDK has nothing but text; that it is one stands in the text too
+      // an error result of this SDK holds only text, so with attachments the text alone reports the error
       if (shown.length === 0) return { type: isError ? "error-text" : "text", value: text }
       return {
         type: "content",
@@ -114,7 +114,7 @@ export const make = (
       live: (asked) => {
         const own = asked?.own ?? {}
         const tools = empty()
-        // tools that are gone stay, for what they have given in earlier steps; they are only not offered
+        // removed tools stay, because results of earlier steps refer to them, but they are not active
         const refreshed = Effect.map(toolSet(asked), (now) => {
           Object.assign(tools, now, own)
           return { activeTools: Object.keys({ ...now, ...own }) }

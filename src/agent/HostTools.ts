@@ -1,4 +1,4 @@
-/** The tools of an application together with those of MCP servers. The application's own are there at once. */
+/** The tools of an application, available at once, together with those of MCP servers. */
 import * as Chunk from "effect/Chunk"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,23 +14,23 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
-/** A tool of the application, in its own form. */
+/** A tool of the application, in any form with a name. */
 export interface CoreTool {
   readonly name: string
 }
 
 export interface Options<Core extends CoreTool> {
   readonly core: ReadonlyArray<Core>
-  /** The longest wait for the tools of servers, each time that tools are asked for (default: none). */
+  /** The longest wait for the tools of servers, for each `tools` (default: none). */
   readonly wait?: Duration.DurationInput | undefined
 }
 
 export interface Tools<Core extends CoreTool> extends Omit<ToolHandler.Definitions, "tools"> {
-  /** As they were given, always. */
+  /** The `core` of the options, unchanged. */
   readonly core: ReadonlyArray<Core>
-  /** The MCP tools that are ready. None has a name of the application's. */
+  /** The MCP tools that are ready. None has the name of a core tool. */
   readonly mcp: ReadonlyArray<ToolHandler.Definition>
-  /** Names that MCP has as well; the application's own tools win. */
+  /** Names that MCP has as well; the application's tools win. */
   readonly shadowed: ReadonlyArray<string>
 }
 
@@ -68,9 +68,12 @@ const changing: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(
   ["ConfigurationReloaded", "StatusChanged", "ToolQuarantined", "ToolsRefreshed"] as const
 )
 
-/** The contents that a reader can tell apart. */
+/** The contents whose change is reported; titles and annotations are not among them. */
 const fingerprint = ({ mcp, missing }: Tools<CoreTool>): string =>
-  JSON.stringify([mcp, missing.map((each) => [each.server, reasonOf(each)])])
+  JSON.stringify([
+    mcp.map(({ annotations: _, title: __, ...rest }) => rest),
+    missing.map((each) => [each.server, reasonOf(each)])
+  ])
 
 /** Asks the servers for their tools in the background, until the scope closes. */
 export const make = <Core extends CoreTool>(
@@ -119,7 +122,7 @@ export const make = <Core extends CoreTool>(
         Mailbox.toStream(subscription).pipe(
           Stream.chunks,
           Stream.filter(Chunk.some(({ _tag }) => changing.has(_tag))),
-          // several changes give one reading of the tools, which is the latest
+          // a burst of events reads the tools once
           Stream.as(undefined),
           Stream.prepend(Chunk.of(undefined)),
           Stream.mapEffect(() => Effect.map(handler.definitions({ wait: 0 }), merged)),

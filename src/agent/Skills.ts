@@ -28,7 +28,7 @@ const File = Schema.Struct({
 /** A file of a skill, and how its content is checked. */
 export type File = typeof File.Type
 
-/** An entry of a server's list. All of it is the server's text. */
+/** An entry of a server's list, all of it untrusted. */
 export interface Skill {
   readonly server: string
   /** The file to load first (`SKILL.md`), which is one of its files. */

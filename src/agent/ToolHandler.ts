@@ -61,7 +61,7 @@ export interface Definitions {
 export interface DefinitionsOptions {
   /** The conversation. Tools that were found in it stay offered in it. */
   readonly session?: string | undefined
-  /** Limits the number of definitions; without it all are given. */
+  /** Limits the number of definitions; without it all are returned. */
   readonly model?: AutoSearch.Model | undefined
   /** The longest wait for servers (default: that of `McpRuntime.tools`). */
   readonly wait?: Duration.DurationInput | undefined
@@ -148,7 +148,7 @@ const maxName = 512
 const searchWait = Duration.seconds(5)
 
 /** The names of definitions that are remembered for `canHandle`. */
-const maxGiven = 10_000
+const maxRemembered = 10_000
 
 /** The model of an application that names none: its context is never full. */
 const anyModel: AutoSearch.Model = { contextWindow: Infinity, toolCalling: true }
@@ -235,7 +235,7 @@ export const make = (
     const runtime = yield* McpRuntime.McpRuntime
     const sessions = yield* SearchSession.SearchSessions
     const cleaned = cleaning(maxDescription)
-    const given = new Set<string>()
+    const remembered = new Set<string>()
     const events = yield* Broadcast.make<Event>(eventCapacity)
 
     const own = (name: string) => agentTools.tools().find(({ definition }) => definition.name === name)
@@ -264,10 +264,10 @@ export const make = (
         })
         const all = [...agentTools.tools().map(({ definition }) => definition), ...offered]
         for (const { name } of all) {
-          given.delete(name)
-          given.add(name)
+          remembered.delete(name)
+          remembered.add(name)
         }
-        for (const name of Array.from(given).slice(0, -maxGiven)) given.delete(name)
+        for (const name of Array.from(remembered).slice(0, -maxRemembered)) remembered.delete(name)
         return { tools: all, missing: found.missing, searching: offer.searching }
       })
 
@@ -367,7 +367,7 @@ export const make = (
             try {
               handling?.onEvent?.(event)
             } catch {
-              // as the option says
+              // `onEvent` is documented to ignore exceptions
             }
           }
           const began = yield* Clock.currentTimeMillis
@@ -382,7 +382,7 @@ export const make = (
     return {
       definitions,
       canHandle: (name) =>
-        name.startsWith("mcp__") || name === search || given.has(name) || own(name) !== undefined ||
+        name.startsWith("mcp__") || name === search || remembered.has(name) || own(name) !== undefined ||
         catalog.index().byQualifiedName.has(name),
       handle,
       events: events.stream

@@ -76,7 +76,7 @@ export const parseLine = (line: string, names: ReadonlyArray<string>): ReadonlyM
 export const make = ({ guard, permissions, runtime }: Services): Effect.Effect<Commands> => {
   const command = (prompt: Prompt): Command => {
     const { description, name, server, title } = prompt
-    /** The arguments as they are shown, by their own names. */
+    /** The arguments with cleaned texts, by the names of the server. */
     const shown = new Map(prompt.arguments.map(({ description, name, required }) => [
       name,
       { name: HiddenText.brief(name, maxName), description: brief(description, maxDescription), required }

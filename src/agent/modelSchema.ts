@@ -200,13 +200,12 @@ const object = (schema: JsonObject): JsonObject => {
   }
 
   const { description, properties, required } = part(schema, 0)
-  const rest = entriesOf(schema).filter(([key]) => !forbidden.has(key))
   // parts that each allow no other properties would together allow none at all
   const composed = ["$ref", "allOf", "anyOf", "oneOf"].some((key) => schema[key] !== undefined)
-  const kept = rest.filter(([key]) => !composed || !/^(additional|unevaluated)Properties$/.test(key))
+  const isKept = (key: string) => !forbidden.has(key) && !(composed && /^(additional|unevaluated)Properties$/.test(key))
   return defined({
     type: "object",
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(entriesOf(schema).filter(([key]) => isKept(key))),
     description,
     properties: Object.fromEntries(properties),
     required: nonEmpty(required)
