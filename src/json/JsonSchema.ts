@@ -121,30 +121,17 @@ const matching = (compile: (pattern: string) => Matcher): Evaluation["matches"] 
   }
 }
 
-/** For schemas in which the walk found no pattern. */
-const noPatterns: Evaluation["matches"] = () => {
-  throw new Unchecked("a pattern in it is out of place")
-}
-
-const judge = (
-  root: JsonObject,
-  refsAlone: boolean,
-  track: boolean,
-  matches: Evaluation["matches"]
-): JsonSchema => ({
+const judge = (schema: Pick<Evaluation, "root" | "refsAlone" | "track" | "matches">): JsonSchema => ({
   check: (value) => {
     const on: Evaluation = {
-      root,
-      refsAlone,
-      track,
-      matches,
+      ...schema,
       evaluate: (schema, value, path, seen) => evaluate(on, schema, value, path, seen),
       steps: stepsFor(value),
       depth: 0,
       fault: undefined
     }
     try {
-      if (on.evaluate(root, value, undefined, undefined)) return { _tag: "Valid" }
+      if (on.evaluate(on.root, value, undefined, undefined)) return { _tag: "Valid" }
     } catch (error) {
       // any other error is a stack overflow, because the value is nested thousands of levels deep
       return { _tag: "Unchecked", reason: error instanceof Unchecked ? error.message : "the value is nested too deep" }
@@ -172,10 +159,9 @@ export const make = (schema: JsonObject): Effect.Effect<JsonSchema> =>
       track ||= key === "unevaluatedProperties" || key === "unevaluatedItems"
       return !patterns || !track
     })
+    const ready = (compile: (pattern: string) => Matcher): JsonSchema =>
+      judge({ root: schema, refsAlone, track, matches: matching(compile) })
     return patterns
-      ? Effect.map(
-        Effect.promise(() => import("./linearPattern.ts")),
-        ({ compile }) => judge(schema, refsAlone, track, matching(compile))
-      )
-      : Effect.succeed(judge(schema, refsAlone, track, noPatterns))
+      ? Effect.map(Effect.promise(() => import("./linearPattern.ts")), ({ compile }) => ready(compile))
+      : Effect.succeed(ready(() => undefined))
   })

@@ -31,12 +31,10 @@ const foldedChar = (char: string): string => {
 const known = new Map<string, string>()
 
 const foldedOnce = (char: string): string => {
-  const before = known.get(char)
-  if (before !== undefined) return before
-  const now = foldedChar(char)
+  const found = known.get(char) ?? foldedChar(char)
   // 4,096 are enough for the letters of any text
-  if (known.size < 4096) known.set(char, now)
-  return now
+  if (known.size < 4096) known.set(char, found)
+  return found
 }
 
 /** The references of HTML that stand for signs of tags and names, for blanks, and for nothing. */

@@ -73,7 +73,7 @@ export interface Options<A> {
   /** Owns the fetches. */
   readonly scope: Scope.Scope
   readonly clock: Clock.Clock
-  /** The lifetime of a value in milliseconds. */
+  /** The lifetime of a value in milliseconds, by the hint of its server and whether the server declares `listChanged`. */
   readonly lifetime: (hint: { readonly ttlMs: number | undefined; readonly announcesChanges: boolean }) => number
   /** Called synchronously with each value that becomes the newest. */
   readonly onFetched?: (value: Cached<A>, source: Source<A>) => void

@@ -28,14 +28,6 @@ export interface Options {
   readonly minTimeToLive: Duration.DurationInput
 }
 
-/** A server's hint about the lifetime of a list. */
-export interface Hint {
-  /** Milliseconds. */
-  readonly ttlMs: number | undefined
-  /** Whether the server declares `listChanged` for this list. */
-  readonly announcesChanges: boolean
-}
-
 export interface PersistedOptions extends Options, Snapshot.Options {}
 
 export const defaults: PersistedOptions = {
@@ -69,8 +61,7 @@ export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")
    * not kept any more.
    */
   readonly forget: (config: ServerConfig.ServerConfig) => Effect.Effect<void>
-  /** The lifetime of a list, in milliseconds. */
-  readonly lifetime: (hint: Hint) => number
+  readonly lifetime: CachedList.Options<Tool.ToolList>["lifetime"]
   /** Called synchronously when the tools of a server differ from before; returns a function that removes it. */
   readonly onChange: (listener: (config: ServerConfig.ServerConfig, tools: Manifest) => void) => () => void
 }>() {}
@@ -106,9 +97,7 @@ const over = Effect.fnUntraced(function*(options: Options, snapshots: Snapshot.S
   const make = (config: ServerConfig.ServerConfig, kept: Snapshot.Kept, recall: Recall): ServerTools => {
     /** Computed when there is another list to compare with, because it takes time that a start does not have. */
     let identity: () => string | undefined = () => undefined
-    const tell = (tools: Manifest) => {
-      for (const listener of listeners) listener(config, tools)
-    }
+    const tell = (tools: Manifest): void => listeners.forEach((listener) => listener(config, tools))
     const list = CachedList.make<Tool.ToolList>({
       server: config.name,
       operation: "tools/list",

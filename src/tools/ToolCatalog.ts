@@ -149,7 +149,7 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
           const manifest = lists.tools.current()
           return { server, tools: manifest === undefined ? [] : usable(config, manifest), enabledTools, disabledTools }
         })
-        made = { of, index: ToolIndex.make(contributions, { style }) }
+        made = { of, index: ToolIndex.make(contributions, ToolIndex.namingOf(style)) }
       }
       return made.index
     }

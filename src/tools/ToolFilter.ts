@@ -17,11 +17,9 @@ const anyOf = (patterns: ReadonlyArray<string>): ToolFilter => {
   return (tool) => literals.has(tool) || globs.some((fits) => fits(tool))
 }
 
-const all: ToolFilter = () => true
-
 /** Compiles a filter. Patterns fit whole names, case is significant, and only `*` and `?` are special. */
 export const make = ({ disabledTools, enabledTools }: Options): ToolFilter => {
-  const enabled = enabledTools === undefined ? all : anyOf(enabledTools)
+  const enabled = enabledTools === undefined ? () => true : anyOf(enabledTools)
   if (disabledTools === undefined || disabledTools.length === 0) return enabled
   const disabled = anyOf(disabledTools)
   return (tool) => !disabled(tool) && enabled(tool)

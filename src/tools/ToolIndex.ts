@@ -40,14 +40,6 @@ export interface Naming {
   readonly collided: (server: string, tool: string) => string
 }
 
-export interface Options {
-  readonly style: ToolName.Style
-  /** Default: `namingOf` the style. */
-  readonly naming?: Naming | undefined
-}
-
-export const defaults: Options = { style: "double" }
-
 export const namingOf = (style: ToolName.Style): Naming => ({
   usual: (server) => ToolName.qualifier(server, style),
   collided: (server, tool) => ToolName.bare(server, tool, style)
@@ -89,8 +81,10 @@ const offered = (contributions: Iterable<Contribution>, usual: Naming["usual"]):
  *
  * If two identities get one name, which takes a search for equal hashes, both get a name of a longer hash instead.
  */
-export const make = (contributions: Iterable<Contribution>, options?: Partial<Options>): ToolIndex => {
-  const { collided, usual } = options?.naming ?? namingOf(options?.style ?? defaults.style)
+export const make = (
+  contributions: Iterable<Contribution>,
+  { collided, usual }: Naming = namingOf("double")
+): ToolIndex => {
   const named = offered(contributions, usual)
   const sameName = grouped(named, ({ name }) => name)
   const entries = named.map((entry): Entry => {

@@ -187,9 +187,7 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
   const listeners = new Set<(server: string) => void>()
   const reported = new Set<string>()
 
-  const decided = (server: string): void => {
-    for (const listener of listeners) listener(server)
-  }
+  const decided = (server: string): void => listeners.forEach((listener) => listener(server))
   const holdsSecret = (definition: string): boolean => redaction.known(definition) !== definition
 
   /** Once for each detail, because a review follows every list. */

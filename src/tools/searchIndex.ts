@@ -49,11 +49,6 @@ const documentOf = (entry: ToolIndex.Entry): Document => {
   }
 }
 
-export interface Ranked {
-  readonly entry: ToolIndex.Entry
-  readonly score: number
-}
-
 export interface SearchIndex {
   /** The tools that are none of these. */
   readonly others: (tools: ReadonlyArray<ToolIndex.Entry>) => ReadonlyArray<ToolIndex.Entry>
@@ -64,7 +59,7 @@ export interface SearchIndex {
    * The tools that answer a query, best first. A word that no tool has is completed and corrected, and the last word is
    * completed in any case. A server whose name is in the query comes before others.
    */
-  readonly find: (query: string) => ReadonlyArray<Ranked>
+  readonly find: (query: string) => ReadonlyArray<{ readonly entry: ToolIndex.Entry; readonly score: number }>
 }
 
 export const make = (): SearchIndex => {

@@ -164,7 +164,8 @@ export const make = Effect.fnUntraced(function*(options: Options) {
   const { publish } = yield* McpEvent.McpEvents
   const limits = yield* Limits.CurrentLimits
   const { known } = yield* Redaction.Redaction
-  const store = yield* makeStore(yield* KeyValueStore.KeyValueStore)
+  const kept = yield* KeyValueStore.KeyValueStore
+  const store = yield* makeStore(kept)
   const maxAge = Duration.toMillis(options.maxSnapshotAge)
   const maxBytes = options.maxSnapshotBytes
 
@@ -181,7 +182,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     const drop = (): void => {
       if (isForgotten) return
       stored = undefined
-      store.write(key, store.remove(key), (detail) => issue(`the snapshot of the tools cannot be removed: ${detail}`))
+      store.write(key, kept.remove(key), (detail) => issue(`the snapshot of the tools cannot be removed: ${detail}`))
     }
 
     const refuse = (detail: string): void => {
@@ -228,7 +229,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
         if (Buffer.byteLength(json) > maxBytes) refuse(`their definitions have more than ${maxBytes} bytes`)
         else if (known(json) !== json) refuse("a secret of the connection is in their definitions")
         else {
-          const set = Effect.suspend(() => store.set(key, encode({ fingerprint, era, fetchedAt, tools: json })))
+          const set = Effect.suspend(() => kept.set(key, encode({ fingerprint, era, fetchedAt, tools: json })))
           store.write(key, set, (detail) => {
             if (stored === written) stored = undefined
             notKept(detail)
@@ -292,7 +293,7 @@ interface Write {
 }
 
 /** Reads that see every write before them; writes in the background, some at once, the newest of a key alone. */
-const makeStore = ({ get, remove, set }: KeyValueStore.KeyValueStore) =>
+const makeStore = ({ get }: KeyValueStore.KeyValueStore) =>
   Effect.gen(function*() {
     const attempted = answering(yield* Effect.clock)
     const queue = yield* Queue.unbounded<Write>()
@@ -329,8 +330,6 @@ const makeStore = ({ get, remove, set }: KeyValueStore.KeyValueStore) =>
     })
     return {
       get: (key: string) => Effect.zipRight(settled(key), attempted(get(key))),
-      set,
-      remove,
       settled,
       write: (key: string, operation: Write["operation"], onFault: Write["onFault"]): void => {
         if (!isOpen) return
