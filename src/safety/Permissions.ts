@@ -254,13 +254,9 @@ export const make = (
     const remember = Effect.fnUntraced(
       function*(request: Request, answer: Approval.Answer) {
         const { config, identity, subject, tool } = request
-        if (isAdded(request)) {
-          yield* pins.accept(config, subject.name)
-        }
-        if (answer._tag !== "Session" && answer._tag !== "Always") {
-          return
-        }
-        if (subject.kind === "tool" && tool === undefined) {
+        yield* isAdded(request) ? pins.accept(config, subject.name) : Effect.void
+        const isBound = subject.kind !== "tool" || tool !== undefined
+        if (!isBound || (answer._tag !== "Session" && answer._tag !== "Always")) {
           return
         }
         const about = { args: digestOf(subject.args), pin: pinOf(tool) }

@@ -59,6 +59,12 @@ const endOf = (text: string, at: number, form: string, from: number): number | u
   return next
 }
 
+/**
+ * Comparisons of one scan, and for each character of its text. After these, the first characters of a value are hidden
+ * without a comparison of the rest, because a value that repeats itself could begin at each character.
+ */
+const work = { base: 1_000_000, perChar: 64 }
+
 const isWord = (char: string | undefined): boolean => char !== undefined && /[\w-]/.test(char)
 
 export const make = () => {
@@ -91,11 +97,17 @@ export const make = () => {
       }
       const { finder, forms } = search
       const spans: Array<Span> = []
+      let left = work.base + work.perChar * text.length
       const found = (at: number, end: number | undefined): void => {
         if (end !== undefined) spans.push({ at, end })
       }
       finder(text, (at, index) => {
         const form = forms[index]!
+        left -= form.length
+        if (left < 0) {
+          spans.push({ at: spans.at(-1)?.end === at ? spans.pop()!.at : at, end: at + shortestPart })
+          return at + shortestPart
+        }
         const end = endOf(text, at, form, 0)
         if (form.length >= shortestWithin || !isWord(text[at - 1]) && !isWord(text[end ?? at])) found(at, end)
         return undefined

@@ -69,8 +69,7 @@ const narrow = (pattern: string): Fits => {
   }
   const fits = pattern.includes("/") || !pattern.includes("**") ? segments(pattern) : wildcard(collapsed(pattern))
   // in a pattern of several words, as of a command, `*` is more words and never another command
-  const operators = operatorsOf(pattern)
-  return plainly(/\s/.test(pattern) ? (text) => fits(text) && operatorsOf(text) === operators : fits)
+  return plainly(/\s/.test(pattern) ? (text) => fits(text) && operatorsOf(text) === operatorsOf(pattern) : fits)
 }
 
 /** Decodes escapes as lenient servers do: what is not an escape stays. */
@@ -115,11 +114,9 @@ const addresses = (text: string): ReadonlyArray<string> => {
   return [...hosts, ...withPorts].map((name) => straight(`${protocol}//${name}${path}`))
 }
 
-const scheme = /^[a-z][a-z0-9+.-]*:\/\//
-
 /** Resolves `.` and `..`. A path that leaves the folder where it begins may lead to the root. */
 const straight = (text: string): string => {
-  const before = scheme.exec(text)?.[0] ?? ""
+  const before = /^[a-z][a-z0-9+.-]*:\/\//.exec(text)?.[0] ?? ""
   const rest = text.slice(before.length)
   // the host of an address stays, and the root of an absolute path
   const first = before !== "" || rest.startsWith("/") ? 1 : 0

@@ -314,6 +314,17 @@ describe("every row of secretFormats.json", () => {
 
 describe("Redaction of a hostile text", () => {
   // a time that is not linear would exceed the limit of the test
+  it("ends for 4 MB in which a long value could begin at each character, and hides the value", () => {
+    const redaction = Redaction.make({ formats: false })
+    for (const last of ["a", "b"]) {
+      const secret = "a".repeat(3_999) + last
+      redaction.unsafeKnow(Redacted.make(secret))
+      const hidden = redaction.text(`start ${"a".repeat(4_000_000)} then ${secret} end`)
+      assert.notInclude(hidden, secret)
+      assert.match(hidden, /^start .* then .* end$/s)
+    }
+  })
+
   it("ends for 1 MB of nothing but beginnings", () => {
     const beginnings = [
       "dnkey-",
