@@ -11,23 +11,23 @@ const file = join(root, "docs/cli.md")
 
 /** The schemas of each command: what it is called in the page, its module and its name there. */
 const shapes = {
-  list: [["Servers", "list", "Servers"]],
-  tools: [["Tools", "tools", "Tools"]],
-  show: [["Tool", "tools", "ToolShape"]],
+  list: [["Servers", "commands/list", "Servers"]],
+  tools: [["Tools", "commands/tools", "Tools"]],
+  show: [["Tool", "commands/tools", "ToolShape"]],
   call: [["Called", "calling", "Called"]],
-  resources: [["Resources", "resources", "Resources"]],
-  read: [["Read", "read", "Read"]],
-  prompts: [["Prompts", "prompts", "Prompts"]],
-  prompt: [["Messages", "prompt", "Prompted"]],
-  status: [["Status", "status", "Status"], ["Change", "status", "Changed"]],
+  resources: [["Resources", "commands/resources", "Resources"]],
+  read: [["Read", "commands/read", "Read"]],
+  prompts: [["Prompts", "commands/prompts", "Prompts"]],
+  prompt: [["Messages", "commands/prompt", "Prompted"]],
+  status: [["Status", "commands/status", "Status"], ["Change", "commands/status", "Changed"]],
   events: [["Event", "eventShape", "Event"]],
   config: [["Found", "configFound", "Found"], ["Validated", "configValidate", "Validated"]],
-  approve: [["Approvals", "approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
-  revoke: [["Agreed", "revoke", "Agreed"]],
+  approve: [["Approvals", "commands/approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
+  revoke: [["Agreed", "commands/revoke", "Agreed"]],
   auth: [["Logins", "authShape", "Logins"]],
-  serve: [["Serving", "serve", "Serving"]],
+  serve: [["Serving", "commands/serve", "Serving"]],
   doctor: [["Report", "doctorReport", "Report"]],
-  smoke: [["Promises", "smoke", "Smoke"]]
+  smoke: [["Promises", "commands/smoke", "Smoke"]]
 }
 const failure = ["Failed", "failure", "Failed"]
 
@@ -36,9 +36,9 @@ const read = async () => {
   const all = [...Object.values(shapes).flat(), failure]
   const contents = [
     `export { all } from "./src/cli/Commands.ts"`,
-    `export { builtInOptions, sharedOptions } from "./src/cli/internal/sharedOptions.ts"`,
+    `export { builtInOptions, sharedOptions } from "./src/cli/commandLine.ts"`,
     `export { meanings } from "./src/cli/ExitCode.ts"`,
-    ...all.map(([as, module, name]) => `export { ${name} as ${as} } from "./src/cli/internal/${module}.ts"`)
+    ...all.map(([as, module, name]) => `export { ${name} as ${as} } from "./src/cli/${module}.ts"`)
   ].join("\n")
   mkdirSync(join(root, "build"), { recursive: true })
   const folder = mkdtempSync(join(root, "build/docs-"))
@@ -112,7 +112,8 @@ const section = async () => {
   for (const [code, meaning] of meanings) lines.push(`| ${code} | ${meaning} |`)
   lines.push("", "With `--json` an error is a document too, on the standard output:", "")
   lines.push("```ts", types.get(failure[0]), "```", "", "## Commands")
-  for (const command of all) {
+  for (const { load, ...entry } of all) {
+    const command = { ...entry, ...(await load()).command }
     lines.push("", `### ${command.name}`, "", command.summary)
     for (const text of command.description ?? []) lines.push("", text)
     lines.push("", "```text", usage(command), "```", "")

@@ -7,10 +7,10 @@ import { Console, Effect, Either, Logger } from "effect"
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import * as Command from "../src/cli/Command.ts"
+import { parse, sharedOptions } from "../src/cli/commandLine.ts"
 import * as Commands from "../src/cli/Commands.ts"
 import * as ExitCode from "../src/cli/ExitCode.ts"
-import { parse } from "../src/cli/internal/commandLine.ts"
-import { sharedOptions } from "../src/cli/internal/sharedOptions.ts"
 import * as ConfigFile from "../src/config/ConfigFile.ts"
 import * as Dialect from "../src/config/Dialect.ts"
 import * as Variables from "../src/config/environmentVariables.ts"
@@ -138,7 +138,7 @@ describe("the documents", () => {
     })
   }
 
-  it("have command lines that the program takes", () => {
+  it("have command lines that the program takes", async () => {
     const lines = blocks.filter(({ language }) => language === "sh").flatMap((block) =>
       commands(block.code).map((argv) => ({ argv, block }))
     )
@@ -150,7 +150,7 @@ describe("the documents", () => {
     })
     assert.isAbove(ours.length, 30)
     for (const { argv, block } of ours) {
-      const read = parse(argv, Commands.all)
+      const read = await Effect.runPromise(Effect.either(parse(argv, Commands.all)))
       const said = Either.isLeft(read) ? read.left.message : ""
       assert.isTrue(Either.isRight(read), `${place(block)}: mcp-runtime ${argv.join(" ")}: ${said}`)
     }
@@ -216,9 +216,9 @@ describe("the documents", () => {
     }
   })
 
-  it("name every command, option and exit code of the command line", () => {
+  it("name every command, option and exit code of the command line", async () => {
     const text = documents.find(({ name }) => name === "docs/cli.md")!.text
-    for (const { name, options } of Commands.all) {
+    for (const { name, options } of await Effect.runPromise(Effect.forEach(Commands.all, Command.load))) {
       assert.include(text, `### ${name}\n`)
       for (const option of options) assert.include(text, `\`--${option.name}`, name)
     }

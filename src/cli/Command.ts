@@ -1,9 +1,6 @@
-/**
- * A command as data: what it is called with is read, completed and explained from one description, and what it does is
- * loaded when it is run.
- */
+/** A command: one description from which it is parsed, completed and explained, and the effect that it runs. */
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as McpError from "../McpError.ts"
 import type * as ExitCode from "./ExitCode.ts"
 import type * as Screen from "./Screen.ts"
@@ -54,23 +51,30 @@ export interface Invocation {
   readonly values: (option: string) => ReadonlyArray<string>
 }
 
-/** Whatever a command can fail with: all of it is rendered in one place. */
+/** The errors of a command, which `Failure.show` renders. */
 export type Failure = McpError.McpError | Usage.Usage
 
-/** What a module of `internal/` exports for a command. */
-export interface Program {
-  readonly run: (invocation: Invocation) => Effect.Effect<ExitCode.ExitCode, Failure, Screen.Screen>
-}
-
+/** What the module of a command in `commands/` exports as `command`. */
 export interface Command {
-  readonly name: string
-  /** One line, for the list of commands. */
-  readonly summary: string
   /** Paragraphs for its own help. */
   readonly description?: ReadonlyArray<string> | undefined
   readonly args: ReadonlyArray<Argument>
   readonly options: ReadonlyArray<Option>
   /** What follows the name of the program, and what it does. */
   readonly examples: ReadonlyArray<readonly [line: string, about: string]>
-  readonly load: () => Promise<Program>
+  readonly run: (invocation: Invocation) => Effect.Effect<ExitCode.ExitCode, Failure, Screen.Screen>
 }
+
+/** A row of the table of commands. */
+export interface Entry {
+  readonly name: string
+  /** One line, for the list of commands. */
+  readonly summary: string
+  readonly load: () => Promise<{ readonly command: Command }>
+}
+
+/** A command and its row. */
+export interface Loaded extends Command, Omit<Entry, "load"> {}
+
+export const load = ({ load, name, summary }: Entry): Effect.Effect<Loaded> =>
+  Effect.map(Effect.promise(load), ({ command }) => ({ ...command, name, summary }))

@@ -1,41 +1,95 @@
-/** The commands of the program, in the order of its help. */
+/** The commands of the program, in the order of its help. A command is loaded when it is run or explained. */
 import type * as Command from "./Command.ts"
-import * as Approve from "./commands/Approve.ts"
-import * as Auth from "./commands/Auth.ts"
-import * as Call from "./commands/Call.ts"
-import * as Config from "./commands/Config.ts"
-import * as Doctor from "./commands/Doctor.ts"
-import * as Events from "./commands/Events.ts"
-import * as List from "./commands/List.ts"
-import * as Prompt from "./commands/Prompt.ts"
-import * as Prompts from "./commands/Prompts.ts"
-import * as Read from "./commands/Read.ts"
-import * as Repl from "./commands/Repl.ts"
-import * as Resources from "./commands/Resources.ts"
-import * as Revoke from "./commands/Revoke.ts"
-import * as Serve from "./commands/Serve.ts"
-import * as Show from "./commands/Show.ts"
-import * as Smoke from "./commands/Smoke.ts"
-import * as Status from "./commands/Status.ts"
-import * as Tools from "./commands/Tools.ts"
 
-export const all: ReadonlyArray<Command.Command> = [
-  List.command,
-  Tools.command,
-  Show.command,
-  Call.command,
-  Resources.command,
-  Read.command,
-  Prompts.command,
-  Prompt.command,
-  Status.command,
-  Events.command,
-  Config.command,
-  Approve.command,
-  Revoke.command,
-  Auth.command,
-  Doctor.command,
-  Serve.command,
-  Smoke.command,
-  Repl.command
+export const all: ReadonlyArray<Command.Entry> = [
+  {
+    name: "list",
+    summary: "List the servers: where each comes from, and whether it works.",
+    load: () => import("./commands/list.ts")
+  },
+  {
+    name: "tools",
+    summary: "List the tools of all servers, or of one, or those that fit some words.",
+    load: () => import("./commands/tools.ts")
+  },
+  {
+    name: "show",
+    summary: "Show a tool: what it does, what it takes, what it gives.",
+    load: () => import("./commands/show.ts")
+  },
+  {
+    name: "call",
+    summary: "Call a tool, and write what it gives.",
+    load: () => import("./commands/call.ts")
+  },
+  {
+    name: "resources",
+    summary: "List the resources of the servers, and the templates for more.",
+    load: () => import("./commands/resources.ts")
+  },
+  {
+    name: "read",
+    summary: "Read a resource of a server, and write it.",
+    load: () => import("./commands/read.ts")
+  },
+  {
+    name: "prompts",
+    summary: "List the prompts of the servers, and what they take.",
+    load: () => import("./commands/prompts.ts")
+  },
+  {
+    name: "prompt",
+    summary: "Write the messages of a prompt.",
+    load: () => import("./commands/prompt.ts")
+  },
+  {
+    name: "status",
+    summary: "Show how the servers are: state, circuit breaker, answer times, calls and losses.",
+    load: () => import("./commands/status.ts")
+  },
+  {
+    name: "events",
+    summary: "Start the servers, and follow what happens to them.",
+    load: () => import("./commands/events.ts")
+  },
+  {
+    name: "config",
+    summary: "Show which configurations were found, what shadows what, and what is wrong with them.",
+    load: () => import("./commands/config.ts")
+  },
+  {
+    name: "approve",
+    summary: "Show what nobody has agreed to yet, and agree to it.",
+    load: () => import("./commands/approve.ts")
+  },
+  {
+    name: "revoke",
+    summary: "Show what was agreed to here, and take it back.",
+    load: () => import("./commands/revoke.ts")
+  },
+  {
+    name: "auth",
+    summary: "Log in to remote servers and out, and show who is logged in where.",
+    load: () => import("./commands/auth.ts")
+  },
+  {
+    name: "doctor",
+    summary: "Try every server step by step, and say what is wrong and what to do.",
+    load: () => import("./commands/doctor.ts")
+  },
+  {
+    name: "serve",
+    summary: "Offer all servers as one MCP server, to the program that starts this one, or at an address.",
+    load: () => import("./commands/serve.ts")
+  },
+  {
+    name: "smoke",
+    summary: "Try the whole runtime on this machine: one line for each promise.",
+    load: () => import("./commands/smoke.ts")
+  },
+  {
+    name: "repl",
+    summary: "Keep the servers connected, and run one command after the other.",
+    load: () => import("./commands/repl.ts")
+  }
 ]

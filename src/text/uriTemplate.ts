@@ -1,4 +1,4 @@
-import { wildcard } from "../text/wildcard.ts"
+import { wildcard } from "./wildcard.ts"
 
 const expression = /\{[^{}]*\}/
 const operator = /\{[+#./;?&]/

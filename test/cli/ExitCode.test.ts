@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber } from "effect"
 import * as Cli from "../../src/cli/Cli.ts"
 import type * as Command from "../../src/cli/Command.ts"
-import { near } from "../../src/cli/internal/place.ts"
+import { near } from "../../src/cli/place.ts"
 import * as Screen from "../../src/cli/Screen.ts"
 import { Usage } from "../../src/cli/Usage.ts"
 import * as McpError from "../../src/McpError.ts"
@@ -62,16 +62,13 @@ const errors: ReadonlyArray<readonly [error: Command.Failure, code: number, next
   [new McpError.RemoteError({ server, code: -32602, detail: "bad" }), 1, /mcp-runtime show/]
 ]
 
-const program = (run: Command.Program["run"]): Command.Command => ({
+const program = (run: Command.Command["run"]): Command.Entry => ({
   name: "fail",
   summary: "Fails.",
-  args: [],
-  options: [],
-  examples: [],
-  load: () => Promise.resolve({ run })
+  load: () => Promise.resolve({ command: { args: [], options: [], examples: [], run } })
 })
 
-const ran = (run: Command.Program["run"], ...argv: ReadonlyArray<string>) =>
+const ran = (run: Command.Command["run"], ...argv: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const device = Device.make({})
     const code = yield* Cli.run({ argv: ["fail", ...argv], version: "1", device, commands: [program(run)] })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import * as Table from "../../src/cli/internal/table.ts"
 import * as Screen from "../../src/cli/Screen.ts"
+import * as Table from "../../src/cli/table.ts"
 import * as Device from "./device.ts"
 import * as Emulator from "./emulator.ts"
 

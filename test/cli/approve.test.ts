@@ -2,16 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Approve from "../../src/cli/commands/Approve.ts"
-import * as Revoke from "../../src/cli/commands/Revoke.ts"
-import { Approvals } from "../../src/cli/internal/approve.ts"
-import { ToolApproval } from "../../src/cli/internal/approveTool.ts"
-import { Agreed } from "../../src/cli/internal/revoke.ts"
-import * as Waiting from "../../src/cli/internal/waiting.ts"
+import { ToolApproval } from "../../src/cli/approveTool.ts"
+import { Approvals } from "../../src/cli/commands/approve.ts"
+import { Agreed } from "../../src/cli/commands/revoke.ts"
+import * as Waiting from "../../src/cli/waiting.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, server, type Typing } from "./inProcess.ts"
 
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
-  runAny(at, [...argv, "--import", "claude-code"], { ...typing, commands: [Approve.command, Revoke.command] })
+  runAny(at, [...argv, "--import", "claude-code"], typing)
 
 const decode = <A, I>(shape: Schema.Schema<A, I>, text: string) =>
   Schema.decodeUnknownSync(Schema.parseJson(shape), { onExcessProperty: "error" })(text)

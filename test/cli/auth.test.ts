@@ -3,11 +3,7 @@ import { Cause, Effect, Exit, Fiber, Schema } from "effect"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import * as Auth from "../../src/cli/commands/Auth.ts"
-import * as Call from "../../src/cli/commands/Call.ts"
-import * as List from "../../src/cli/commands/List.ts"
-import * as Tools from "../../src/cli/commands/Tools.ts"
-import { Logins } from "../../src/cli/internal/authShape.ts"
+import { Logins } from "../../src/cli/authShape.ts"
 import * as Keyring from "../../src/node/keyring.ts"
 import { visit } from "../fixtures/oidc/person.mjs"
 import * as Oidc from "../fixtures/oidc/server.mjs"
@@ -22,12 +18,10 @@ beforeAll(async () => {
 
 afterAll(() => desk.close())
 
-const commands = [Auth.command, Call.command, List.command, Tools.command]
-
 /** No keyring of whoever runs the tests. */
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
   Effect.provideService(
-    runAny(at, argv, { ...typing, commands }),
+    runAny(at, argv, typing),
     Keyring.KeyringLoader,
     Effect.fail(new Cause.UnknownException("none"))
   )

@@ -1,34 +1,35 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Either } from "effect"
-import type * as Command from "../../src/cli/Command.ts"
+import { Duration, Effect, Either } from "effect"
+import * as Command from "../../src/cli/Command.ts"
+import * as CommandLine from "../../src/cli/commandLine.ts"
 import * as Commands from "../../src/cli/Commands.ts"
-import * as CommandLine from "../../src/cli/internal/commandLine.ts"
-import { builtInOptions, sharedOptions } from "../../src/cli/internal/sharedOptions.ts"
 
-const parse = (line: string) => CommandLine.parse(line === "" ? [] : line.split(" "), Commands.all)
+const read = (argv: ReadonlyArray<string>) => Effect.runPromise(Effect.either(CommandLine.parse(argv, Commands.all)))
 
-const invocation = (line: string): Command.Invocation => {
-  const parsed = Either.getOrThrow(parse(line))
+const parse = (line: string) => read(line === "" ? [] : line.split(" "))
+
+const invocation = async (line: string): Promise<Command.Invocation> => {
+  const parsed = Either.getOrThrow(await parse(line))
   if (parsed._tag !== "Run") throw new Error(`${line} is ${parsed._tag}`)
   return parsed.invocation
 }
 
-const fault = (line: string): string => {
-  const { detail, next } = Either.getOrThrow(Either.flip(parse(line)))
+const fault = async (line: string): Promise<string> => {
+  const { detail, next } = Either.getOrThrow(Either.flip(await parse(line)))
   return `${detail} ${next ?? ""}`.trim()
 }
 
 describe("the command line", () => {
-  it("takes the options of every command before its name, behind it and behind its arguments", () => {
+  it("takes the options of every command before its name, behind it and behind its arguments", async () => {
     for (const line of ["--json call t a=1", "call --json t a=1", "call t --json a=1", "call t a=1 --json"]) {
-      const { args, shared } = invocation(line)
+      const { args, shared } = await invocation(line)
       assert.deepStrictEqual(args, ["t", "a=1"])
       assert.isTrue(shared.json)
     }
   })
 
-  it("reads values behind a space and behind an equals sign, and keeps the order of repeated ones", () => {
-    const { shared, value } = invocation("call t --server a --server=b --config=x=y --timeout 2m --args={} -q")
+  it("reads values behind a space and behind an equals sign, and keeps the order of repeated ones", async () => {
+    const { shared, value } = await invocation("call t --server a --server=b --config=x=y --timeout 2m --args={} -q")
     assert.deepStrictEqual(shared.servers, ["a", "b"])
     assert.deepStrictEqual(shared.configs, ["x=y"])
     assert.strictEqual(Duration.toMillis(shared.timeout!), 120_000)
@@ -36,9 +37,9 @@ describe("the command line", () => {
     assert.isTrue(shared.quiet)
   })
 
-  it("takes what follows two dashes, and a dash alone, as it is", () => {
-    assert.deepStrictEqual(invocation("call t - a=-1").args, ["t", "-", "a=-1"])
-    assert.deepStrictEqual(invocation("call t -- --json -x").args, ["t", "--json", "-x"])
+  it("takes what follows two dashes, and a dash alone, as it is", async () => {
+    assert.deepStrictEqual((await invocation("call t - a=-1")).args, ["t", "-", "a=-1"])
+    assert.deepStrictEqual((await invocation("call t -- --json -x")).args, ["t", "--json", "-x"])
   })
 
   const faults: ReadonlyArray<readonly [line: string, said: string]> = [
@@ -62,51 +63,47 @@ describe("the command line", () => {
     ["help lits", "There is no command \"lits\". Did you mean \"list\"?"]
   ]
   for (const [line, said] of faults) {
-    it(`says what is wrong with ${JSON.stringify(line)}`, () => {
-      assert.strictEqual(fault(line), said)
+    it(`says what is wrong with ${JSON.stringify(line)}`, async () => {
+      assert.strictEqual(await fault(line), said)
     })
   }
 
-  it("answers for help, version and completions without running anything, whatever else is there", () => {
-    const tags = ["", "--help", "-h", "help", "help call", "call --help", "--version", "--completions fish"].map((
-      line
-    ) => Either.getOrThrow(parse(line))._tag)
+  it("answers for help, version and completions without running anything, whatever else is there", async () => {
+    const tags: Array<string> = []
+    for (const line of ["", "--help", "-h", "help", "help call", "call --help", "--version", "--completions fish"]) {
+      tags.push(Either.getOrThrow(await parse(line))._tag)
+    }
     assert.deepStrictEqual(tags, ["Help", "Help", "Help", "Help", "Help", "Help", "Version", "Completions"])
   })
 
-  it("has commands and options that cannot be taken for each other", () => {
+  it("has commands and options that cannot be taken for each other", async () => {
     const names = Commands.all.map(({ name }) => name)
     assert.deepStrictEqual(names, [...new Set(names)])
-    const always = [...sharedOptions, ...builtInOptions].map(({ name }) => name)
-    for (const command of Commands.all) {
+    const always = [...CommandLine.sharedOptions, ...CommandLine.builtInOptions].map(({ name }) => name)
+    for (const command of await Effect.runPromise(Effect.forEach(Commands.all, Command.load))) {
       const own = command.options.map(({ name }) => name)
       assert.deepStrictEqual([...own, ...always], [...new Set([...own, ...always])], command.name)
       assert.isAbove(command.examples.length, 0, command.name)
       // where they stand before the command, it has to be known which of them take a value
       for (const { choices, name, value } of command.options) {
         const given = value === undefined ? [] : [choices?.[0] ?? "1"]
-        const read = CommandLine.parse([`--${name}`, ...given, command.name, "--help"], Commands.all)
-        const found = Either.isRight(read) && read.right._tag === "Help" ? read.right.command?.name : undefined
+        const parsed = await read([`--${name}`, ...given, command.name, "--help"])
+        const found = Either.isRight(parsed) && parsed.right._tag === "Help" ? parsed.right.command?.name : undefined
         assert.strictEqual(found, command.name, name)
       }
       for (const [line] of command.examples) {
         assert.strictEqual(line.split(" ")[0], command.name)
         assert.isTrue(
-          Either.isRight(CommandLine.parse(line.split(/ [<>|] /)[0]!.match(/'[^']*'|"[^"]*"|\S+/g)!, Commands.all)),
+          Either.isRight(await read(line.split(/ [<>|] /)[0]!.match(/'[^']*'|"[^"]*"|\S+/g)!)),
           line
         )
       }
     }
   })
-
-  it("loads what each command does", async () => {
-    for (const command of Commands.all) assert.isFunction((await command.load()).run, command.name)
-    // that is most of the package, and all of what it stands on
-  }, 60_000)
 })
 
 describe("durations", () => {
-  const read: ReadonlyArray<readonly [text: string, millis: number | undefined]> = [
+  const rows: ReadonlyArray<readonly [text: string, millis: number | undefined]> = [
     ["500ms", 500],
     ["30s", 30_000],
     ["1.5m", 90_000],
@@ -118,7 +115,7 @@ describe("durations", () => {
     ["1d!", undefined],
     ["", undefined]
   ]
-  for (const [text, millis] of read) {
+  for (const [text, millis] of rows) {
     it(`reads ${JSON.stringify(text)} as ${millis}`, () => {
       const duration = CommandLine.duration(text)
       assert.strictEqual(duration === undefined ? undefined : Duration.toMillis(duration), millis)

@@ -2,12 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import type * as Command from "../../src/cli/Command.ts"
+import * as Command from "../../src/cli/Command.ts"
+import { builtInOptions, sharedOptions } from "../../src/cli/commandLine.ts"
 import * as Commands from "../../src/cli/Commands.ts"
-import { script } from "../../src/cli/internal/completions.ts"
-import * as Help from "../../src/cli/internal/help.ts"
-import { builtInOptions, sharedOptions } from "../../src/cli/internal/sharedOptions.ts"
+import { script } from "../../src/cli/completions.ts"
+import * as Help from "../../src/cli/help.ts"
 import type * as Screen from "../../src/cli/Screen.ts"
+
+const all = await Effect.runPromise(Effect.forEach(Commands.all, Command.load))
 
 const names = Commands.all.map(({ name }) => name)
 
@@ -32,7 +34,7 @@ describe("the help", () => {
     })
   }
 
-  for (const command of Commands.all) {
+  for (const command of all) {
     it(`of ${command.name} has all that it takes and an example, on 80 columns`, () => {
       const lines = text(Help.ofCommand(command, 80))
       const whole = lines.join("\n")
@@ -48,7 +50,7 @@ describe("the help", () => {
 })
 
 describe("the completions", () => {
-  const of = (shell: string) => Effect.map(script(shell, Commands.all), (lines) => lines.join("\n"))
+  const of = (shell: string) => Effect.map(script(shell, all), (lines) => lines.join("\n"))
 
   it.effect("of bash offer every command, and for each of them every option that it takes", () =>
     Effect.gen(function*() {
@@ -63,7 +65,7 @@ describe("the completions", () => {
       const [commands, ...options] = execFileSync("bash", ["--norc", "-s"], { encoding: "utf8", input: program })
         .split("\n").map((line) => line.split(" "))
       assert.includeMembers(commands!, names)
-      for (const [at, command] of Commands.all.entries()) {
+      for (const [at, command] of all.entries()) {
         assert.includeMembers(options[at]!, optionsOf(command).map(({ name }) => `--${name}`), command.name)
       }
     }))
@@ -72,7 +74,7 @@ describe("the completions", () => {
     it.effect(`of ${shell} have every command and every option`, () =>
       Effect.gen(function*() {
         const whole = yield* of(shell)
-        for (const command of Commands.all) {
+        for (const command of all) {
           assert.match(whole, new RegExp(`\\b${command.name}\\b`))
           for (const { name } of optionsOf(command)) {
             const option = shell === "fish" ? `-l ${name}` : `--${name}`
@@ -89,7 +91,7 @@ describe("the completions", () => {
     Effect.gen(function*() {
       for (const shell of ["zsh", "fish"]) {
         const whole = yield* of(shell)
-        for (const { choices } of Commands.all.flatMap(optionsOf)) {
+        for (const { choices } of all.flatMap(optionsOf)) {
           for (const choice of choices ?? []) assert.include(whole, choice)
         }
       }

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import * as ConfigCommand from "../../src/cli/commands/Config.ts"
-import { Found } from "../../src/cli/internal/configFound.ts"
-import * as Rules from "../../src/cli/internal/configRules.ts"
-import { Validated } from "../../src/cli/internal/configValidate.ts"
-import * as IssueShape from "../../src/cli/internal/issueShape.ts"
+import { Found } from "../../src/cli/configFound.ts"
+import * as Rules from "../../src/cli/configRules.ts"
+import { Validated } from "../../src/cli/configValidate.ts"
+import * as IssueShape from "../../src/cli/issueShape.ts"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import type * as ServerPolicy from "../../src/config/ServerPolicy.ts"
@@ -12,8 +11,7 @@ import * as Trust from "../../src/config/Trust.ts"
 import { registry } from "../support/registry.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, type Typing } from "./inProcess.ts"
 
-const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
-  runAny(at, argv, { ...typing, commands: [ConfigCommand.command] })
+const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) => runAny(at, argv, typing)
 
 const decode = <A, I>(shape: Schema.Schema<A, I>, text: string) =>
   Schema.decodeUnknownSync(Schema.parseJson(shape), { onExcessProperty: "error" })(text)

@@ -5,17 +5,15 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Doctor from "../../src/cli/commands/Doctor.ts"
+import { Report } from "../../src/cli/doctorReport.ts"
 import type * as ExitCode from "../../src/cli/ExitCode.ts"
-import { Report } from "../../src/cli/internal/doctorReport.ts"
-import * as Processes from "../../src/cli/internal/processes.ts"
+import * as Processes from "../../src/cli/processes.ts"
 import * as Journal from "../faults/journal.ts"
 import { modes } from "../fixtures/faults/httpModes.ts"
 import * as HttpServer from "../fixtures/faults/httpServer.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, server } from "./inProcess.ts"
 
-const run = (at: Place, ...argv: ReadonlyArray<string>) =>
-  runAny(at, ["doctor", "--timeout", "2s", ...argv], { commands: [Doctor.command] })
+const run = (at: Place, ...argv: ReadonlyArray<string>) => runAny(at, ["doctor", "--timeout", "2s", ...argv])
 
 const decode = Schema.decodeUnknownSync(Schema.parseJson(Report), { onExcessProperty: "error" })
 

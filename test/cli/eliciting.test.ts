@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import * as CallCommand from "../../src/cli/commands/Call.ts"
-import * as Eliciting from "../../src/cli/internal/eliciting.ts"
-import * as Form from "../../src/cli/internal/form.ts"
+import * as Eliciting from "../../src/cli/eliciting.ts"
+import * as Form from "../../src/cli/form.ts"
 import * as Screen from "../../src/cli/Screen.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -31,7 +30,7 @@ const asking = Effect.tap(
 const call = (words: ReadonlyArray<string>, typing: Typing) =>
   Effect.flatMap(
     asking,
-    (at) => runAny(at, ["call", ...words], { ...typing, columns: 80, commands: [CallCommand.command] })
+    (at) => runAny(at, ["call", ...words], { ...typing, columns: 80 })
   )
 
 const formOf = (schema: object) => ["asks/form", `schema:=${JSON.stringify(schema)}`]

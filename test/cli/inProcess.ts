@@ -7,7 +7,6 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Cli from "../../src/cli/Cli.ts"
-import type * as Command from "../../src/cli/Command.ts"
 import type * as Screen from "../../src/cli/Screen.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 
@@ -48,7 +47,6 @@ export const server = (fixture: string, ...args: ReadonlyArray<string>) => ({
 })
 
 export interface Typing {
-  readonly commands?: ReadonlyArray<Command.Command> | undefined
   /** What is answered to each question; without it, nobody is there who could be asked. */
   readonly answers?: ReadonlyArray<string> | undefined
   /** The width of the terminal; without it, the output is a pipe. */
@@ -70,7 +68,7 @@ export interface Ran {
 export const run = (
   { home, root }: Place,
   argv: ReadonlyArray<string>,
-  { answers, columns, commands, input = "", onWrite, variables }: Typing = {}
+  { answers, columns, input = "", onWrite, variables }: Typing = {}
 ): Effect.Effect<Ran> => {
   let out = ""
   let err = ""
@@ -105,7 +103,7 @@ export const run = (
     input: (limit) => Effect.succeed(input.length > limit ? undefined : input),
     left: Effect.never
   }
-  return Cli.run({ argv: [...argv, "--root", root], version: "0.0.0", device, commands }).pipe(
+  return Cli.run({ argv: [...argv, "--root", root], version: "0.0.0", device }).pipe(
     Effect.provideService(HostEnvironment.HostEnvironment, {
       platform: "linux",
       variables: () => ({ HOME: home, PATH: process.env["PATH"], ...variables }),

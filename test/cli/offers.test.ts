@@ -2,20 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import * as PromptCommand from "../../src/cli/commands/Prompt.ts"
-import * as PromptsCommand from "../../src/cli/commands/Prompts.ts"
-import * as ReadCommand from "../../src/cli/commands/Read.ts"
-import * as ResourcesCommand from "../../src/cli/commands/Resources.ts"
-import * as OutFile from "../../src/cli/internal/outFile.ts"
-import { Prompted } from "../../src/cli/internal/prompt.ts"
-import { Prompts } from "../../src/cli/internal/prompts.ts"
-import { owners, Read } from "../../src/cli/internal/read.ts"
-import { Resources } from "../../src/cli/internal/resources.ts"
+import { Prompted } from "../../src/cli/commands/prompt.ts"
+import { Prompts } from "../../src/cli/commands/prompts.ts"
+import { owners, Read } from "../../src/cli/commands/read.ts"
+import { Resources } from "../../src/cli/commands/resources.ts"
+import * as OutFile from "../../src/cli/outFile.ts"
 import { own, type Place, place, run as runAny, server, type Typing } from "./inProcess.ts"
 
-const commands = [ResourcesCommand.command, ReadCommand.command, PromptsCommand.command, PromptCommand.command]
-
-const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) => runAny(at, argv, { ...typing, commands })
+const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) => runAny(at, argv, typing)
 
 const decode = <A, I>(shape: Schema.Schema<A, I>, text: string) =>
   Schema.decodeUnknownSync(Schema.parseJson(shape), { onExcessProperty: "error" })(text)

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Ajv } from "ajv"
 import { Either } from "effect"
 import { readFileSync } from "node:fs"
-import * as Arguments from "../../src/cli/internal/toolArguments.ts"
+import * as Arguments from "../../src/cli/toolArguments.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 
 const schemas = new Map(Object.entries(

@@ -1,21 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Schema } from "effect"
-import * as Command from "../../src/cli/commands/Repl.ts"
-import { Called } from "../../src/cli/internal/calling.ts"
-import { Failed } from "../../src/cli/internal/failure.ts"
-import { Read } from "../../src/cli/internal/read.ts"
-import * as ReplCommands from "../../src/cli/internal/replCommands.ts"
-import * as Known from "../../src/cli/internal/replKnown.ts"
-import { Terminal } from "../../src/cli/internal/replTerminal.ts"
-import { Status } from "../../src/cli/internal/status.ts"
-import { Tools } from "../../src/cli/internal/tools.ts"
+import { Called } from "../../src/cli/calling.ts"
+import * as Command from "../../src/cli/Command.ts"
+import { Read } from "../../src/cli/commands/read.ts"
+import { Status } from "../../src/cli/commands/status.ts"
+import { Tools } from "../../src/cli/commands/tools.ts"
+import { Failed } from "../../src/cli/failure.ts"
+import * as ReplCommands from "../../src/cli/replCommands.ts"
+import * as Known from "../../src/cli/replKnown.ts"
+import { Terminal } from "../../src/cli/replTerminal.ts"
 import * as Journal from "../faults/journal.ts"
 import { own, type Place, place, run as runAny, server } from "./inProcess.ts"
 
-const commands = [Command.command]
-
 const piped = (at: Place, lines: ReadonlyArray<string>, ...argv: ReadonlyArray<string>) =>
-  runAny(at, ["repl", ...argv], { commands, input: lines.join("\n") })
+  runAny(at, ["repl", ...argv], { input: lines.join("\n") })
 
 const fleet = Effect.gen(function*() {
   const at = yield* place
@@ -183,7 +181,7 @@ describe("repl", () => {
               ))
           })
       }
-      const ran = yield* runAny(at, ["repl"], { commands, answers: [], columns: 80 }).pipe(
+      const ran = yield* runAny(at, ["repl"], { answers: [], columns: 80 }).pipe(
         Effect.provideService(Terminal, terminal)
       )
       assert.isTrue(yield* Deferred.isDone(pressed))
@@ -200,9 +198,9 @@ describe("repl", () => {
 })
 
 describe("a line", () => {
-  it("is completed by what is known by name", () => {
+  it("is completed by what is known by name", async () => {
     const known: Known.Known = {
-      commands: ReplCommands.all,
+      commands: await Effect.runPromise(Effect.forEach(ReplCommands.all, Command.load)),
       servers: ["a", "b"],
       tools: new Map([["a/x", ["count", "title"]], ["a/y z", []], ["b/x", []]])
     }

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { PassThrough } from "node:stream"
-import * as NodeAsk from "../../src/cli/internal/nodeAsk.ts"
-import * as ReplTerminal from "../../src/cli/internal/replTerminal.ts"
+import * as NodeAsk from "../../src/cli/nodeAsk.ts"
+import * as ReplTerminal from "../../src/cli/replTerminal.ts"
 
 const up = "\u001b[A"
 const interrupt = "\u0003"

@@ -4,13 +4,11 @@ import { build } from "esbuild"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as Command from "../../src/cli/commands/Smoke.ts"
-import { DemoPlaces, Smoke } from "../../src/cli/internal/smoke.ts"
+import { DemoPlaces, Smoke } from "../../src/cli/commands/smoke.ts"
 import * as Journal from "../faults/journal.ts"
 import { own, type Place, place, run as runAny, server } from "./inProcess.ts"
 
-const run = (at: Place, ...argv: ReadonlyArray<string>) =>
-  runAny(at, ["smoke", ...argv], { commands: [Command.command] })
+const run = (at: Place, ...argv: ReadonlyArray<string>) => runAny(at, ["smoke", ...argv])
 
 const decode = Schema.decodeUnknownSync(Schema.parseJson(Smoke), { onExcessProperty: "error" })
 

@@ -1,20 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Redacted, Schema } from "effect"
-import * as EventsCommand from "../../src/cli/commands/Events.ts"
-import * as StatusCommand from "../../src/cli/commands/Status.ts"
-import * as EventShape from "../../src/cli/internal/eventShape.ts"
-import * as Latency from "../../src/cli/internal/latency.ts"
-import { sparkline } from "../../src/cli/internal/sparkline.ts"
-import { Changed, Status } from "../../src/cli/internal/status.ts"
-import * as Shape from "../../src/cli/internal/statusShape.ts"
+import { Changed, Status } from "../../src/cli/commands/status.ts"
+import * as EventShape from "../../src/cli/eventShape.ts"
+import * as Latency from "../../src/cli/latency.ts"
+import { sparkline } from "../../src/cli/sparkline.ts"
+import * as Shape from "../../src/cli/statusShape.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as ServerStatus from "../../src/runtime/ServerStatus.ts"
 import * as Emulator from "./emulator.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, server, type Typing } from "./inProcess.ts"
 
-const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
-  runAny(at, argv, { ...typing, commands: [StatusCommand.command, EventsCommand.command] })
+const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) => runAny(at, argv, typing)
 
 const decode = <A, I>(shape: Schema.Schema<A, I>, text: string) =>
   Schema.decodeUnknownSync(Schema.parseJson(shape), { onExcessProperty: "error" })(text)

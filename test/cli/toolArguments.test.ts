@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import { readFileSync } from "node:fs"
-import * as Arguments from "../../src/cli/internal/toolArguments.ts"
+import * as Arguments from "../../src/cli/toolArguments.ts"
 import * as Shape from "../../src/json/describe.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 

@@ -1,10 +1,9 @@
 import { Terminal } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Either, Layer, Mailbox, Option } from "effect"
-import * as CallCommand from "../../src/cli/commands/Call.ts"
-import * as Arguments from "../../src/cli/internal/toolArguments.ts"
-import * as TypedCall from "../../src/cli/internal/typedCall.ts"
-import { Keys } from "../../src/cli/internal/wizard.ts"
+import * as Arguments from "../../src/cli/toolArguments.ts"
+import * as TypedCall from "../../src/cli/typedCall.ts"
+import { Keys } from "../../src/cli/wizard.ts"
 import * as ShellWords from "../../src/text/shellWords.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import { own, place, run as runAny, server } from "./inProcess.ts"
@@ -60,8 +59,7 @@ const ask = (argv: ReadonlyArray<string>, keys: string) =>
     const { layer, left, shown } = terminal(keys)
     const ran = yield* runAny(at, ["call", "--wizard", ...argv], {
       answers: [],
-      columns: 80,
-      commands: [CallCommand.command]
+      columns: 80
     }).pipe(Effect.provideService(Keys, { terminal: layer }))
     return { ...ran, left: left(), shown: shown() }
   })
@@ -98,7 +96,7 @@ describe("the wizard", () => {
         [["call", "--wizard", "a/b", "x=1"], { answers: [] }, "The wizard asks for the arguments."]
       ] as const
       for (const [argv, typing, text] of table) {
-        const { code, err } = yield* runAny(at, argv, { ...typing, commands: [CallCommand.command] })
+        const { code, err } = yield* runAny(at, argv, typing)
         assert.strictEqual(code, 2)
         assert.include(err, text)
       }

@@ -68,7 +68,7 @@ describe("every module of src", () => {
       [/^@modelcontextprotocol\/sdk/, /^(client\/(SdkConnector|handshake|sessionEra|tasks)\.ts|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
       [/^@effect\/platform-node/, /^(cli|node|demo)\//],
-      [/^@effect\/cli/, /^cli\/internal\/(completions|wizard)\.ts$/],
+      [/^@effect\/cli/, /^cli\/(completions|wizard)\.ts$/],
       [/^minisearch$/, /^tools\/searchIndex\.ts$/],
       [/^ws$/, /^transport\/WebSocketTransport\.ts$/],
       [/^(ajv|re2js)/, /^json\/linearPattern\.ts$/],
@@ -174,10 +174,10 @@ describe("the exports of package.json", () => {
 
 /** The timers outside of `resilience`, where the delays between attempts are made by a `Schedule`. */
 const timers: Readonly<Record<string, string>> = {
-  "cli/internal/doctor.ts": "looks for leaked sockets until they are closed",
-  "cli/internal/doctorVisit.ts": "looks for leaked processes until they have ended",
-  "cli/internal/settling.ts": "redraws a progress line",
-  "cli/internal/smoke.ts": "looks for leaked processes and sockets until they are gone",
+  "cli/commands/doctor.ts": "looks for leaked sockets until they are closed",
+  "cli/doctorVisit.ts": "looks for leaked processes until they have ended",
+  "cli/settling.ts": "redraws a progress line",
+  "cli/commands/smoke.ts": "looks for leaked processes and sockets until they are gone",
   "client/RequestEngine.ts": "the one timer of the requests of a connection",
   "client/McpClient.ts": "spaces signals of changes",
   "client/NativeConnector.ts": "the connect limit, which moves while a launcher installs",

@@ -1,0 +1,244 @@
+/**
+ * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near. The parser of
+ * @effect/cli takes `--timeot 3` for arguments of the tool that is called, and loading it costs 40 ms of processor time at
+ * each start, where all of `--help` takes 60; what is only in there, completions and questions, is loaded when it is wanted.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import { nearest, suggestion } from "../text/nearest.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import * as Command from "./Command.ts"
+import { Usage } from "./Usage.ts"
+
+/** What every command can be told, before its name or behind it. */
+export const sharedOptions: ReadonlyArray<Command.Option> = [
+  { name: "json", about: "Write JSON: one document, or one a line where there is no end." },
+  { name: "root", value: "DIR", about: "The workspace, in the place of the one around the current folder." },
+  {
+    name: "import",
+    value: "HOST",
+    repeated: true,
+    about: "Read the files of this host too (claude-code, cursor, …, all)."
+  },
+  { name: "config", value: "FILE", repeated: true, about: "Read this file, and no others." },
+  { name: "server", value: "NAME", repeated: true, about: "Only this server." },
+  {
+    name: "timeout",
+    value: "DURATION",
+    about: "How long a server may take to start, and then to answer: 500ms, 30s, 2m."
+  },
+  { name: "quiet", short: "q", about: "Say nothing but results and errors." },
+  { name: "verbose", short: "v", about: "Tell on the standard error what happens." },
+  { name: "no-color", about: "Write no colours, as NO_COLOR does." }
+]
+
+/** What is answered without running anything. */
+export const builtInOptions: ReadonlyArray<Command.Option> = [
+  { name: "help", short: "h", about: "Explain the program, or the command." },
+  { name: "version", about: "Tell the version." },
+  {
+    name: "completions",
+    value: "SHELL",
+    choices: ["bash", "zsh", "fish", "sh"],
+    about: "Write a script for this shell that completes what is typed."
+  }
+]
+
+export type Parsed =
+  | { readonly _tag: "Run"; readonly command: Command.Loaded; readonly invocation: Command.Invocation }
+  | { readonly _tag: "Help"; readonly command: Command.Loaded | undefined; readonly isAsked: boolean }
+  | { readonly _tag: "Version" }
+  | { readonly _tag: "Completions"; readonly shell: string }
+
+const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
+
+/** Options by the words that stand for them. */
+const byWord = (options: ReadonlyArray<Command.Option>): ReadonlyMap<string, Command.Option> =>
+  new Map(options.flatMap((option) => [
+    [`--${option.name}`, option] as const,
+    ...(option.short === undefined ? [] : [[`-${option.short}`, option] as const])
+  ]))
+
+interface Split {
+  readonly words: ReadonlyArray<string>
+  readonly given: ReadonlyMap<string, ReadonlyArray<string>>
+}
+
+/** Which of the words are options, and what belongs to them. */
+const split = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Option>): Either.Either<Split, Usage> => {
+  const byName = byWord(options)
+  const words: Array<string> = []
+  const given = new Map<string, Array<string>>()
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at]!
+    if (word === "--") {
+      words.push(...argv.slice(at + 1))
+      break
+    }
+    if (!word.startsWith("-") || word === "-") {
+      words.push(word)
+      continue
+    }
+    const equals = word.startsWith("--") ? word.indexOf("=") : -1
+    const name = equals < 0 ? word : word.slice(0, equals)
+    const option = byName.get(name)
+    if (option === undefined) {
+      return fail(`There is no option ${UntrustedText.quote(name)}.`, suggestion(nearest(name, byName.keys())))
+    }
+    const values = given.get(option.name) ?? []
+    given.set(option.name, values)
+    if (option.value === undefined) {
+      if (equals >= 0) return fail(`The option ${UntrustedText.quote(name)} takes no value.`)
+      values.push("")
+      continue
+    }
+    const value = equals >= 0 ? word.slice(equals + 1) : argv[++at]
+    if (value === undefined || value === "") {
+      return fail(`The option ${UntrustedText.quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
+    }
+    if (option.choices !== undefined && !option.choices.includes(value)) {
+      return fail(
+        `The option ${UntrustedText.quote(name)} cannot be ${UntrustedText.quote(value)}.`,
+        suggestion(nearest(value, option.choices)) ?? `It is one of ${option.choices.join(", ")}.`
+      )
+    }
+    if (values.length > 0 && option.repeated !== true) {
+      return fail(`The option ${UntrustedText.quote(name)} is given twice.`)
+    }
+    values.push(value)
+  }
+  return Either.right({ words, given })
+}
+
+const units = new Map([["ms", 1], ["s", 1_000], ["m", 60_000], ["h", 3_600_000]])
+
+/** `500ms`, `30s`, `2m`, `1h`; a number alone is seconds. Effect's own way of writing it is read too. */
+export const duration = (text: string): Duration.Duration | undefined => {
+  const short = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim())
+  const read = short === null
+    ? Option.getOrUndefined(Duration.decodeUnknown(text.trim()))
+    : Duration.millis(Number(short[1]) * units.get(short[2] ?? "s")!)
+  return read !== undefined && Duration.greaterThan(read, Duration.zero) ? read : undefined
+}
+
+const invocationOf = ({ given }: Split, args: ReadonlyArray<string>): Either.Either<Command.Invocation, Usage> => {
+  const values = (name: string) => given.get(name) ?? []
+  const value = (name: string) => values(name).at(-1)
+  const isSet = (name: string) => given.has(name)
+  const time = value("timeout")
+  const timeout = time === undefined ? undefined : duration(time)
+  if (time !== undefined && timeout === undefined) {
+    return fail(`${UntrustedText.quote(time)} is no duration.`, "Write 500ms, 30s or 2m.")
+  }
+  return Either.right({
+    args,
+    values,
+    value,
+    isSet,
+    shared: {
+      json: isSet("json"),
+      root: value("root"),
+      imports: values("import"),
+      configs: values("config"),
+      servers: values("server"),
+      timeout,
+      quiet: isSet("quiet"),
+      verbose: isSet("verbose"),
+      colour: !isSet("no-color")
+    }
+  })
+}
+
+/** What explains the program, or a command of it, from outside. */
+export const outside = (command?: string): string =>
+  command === undefined ? "See mcp-runtime --help." : `See mcp-runtime ${command} --help.`
+
+const tooMany = (
+  command: Command.Loaded,
+  args: ReadonlyArray<string>,
+  given: Split["given"],
+  help: typeof outside
+): Usage | undefined => {
+  const missing =
+    command.args.filter(({ required, unless }) => required && (unless === undefined || !given.has(unless)))[args.length]
+  if (missing !== undefined) {
+    return new Usage({
+      detail: `The command "${command.name}" needs ${missing.name.toUpperCase()}: ${missing.about}`,
+      next: help(command.name)
+    })
+  }
+  const takesAll = command.args.some(({ repeated }) => repeated === true)
+  const extra = takesAll ? undefined : args[command.args.length]
+  return extra === undefined ? undefined : new Usage({
+    detail: `The command "${command.name}" does not know what to do with ${UntrustedText.quote(extra)}.`,
+    next: help(command.name)
+  })
+}
+
+/** The shared options by the words that stand for them. */
+const shared = byWord([...sharedOptions, ...builtInOptions])
+
+/**
+ * The row of the command: the first known name among the words that are neither options nor values of shared options. The
+ * options of a command may stand before its name, so a word that follows an option of a command may be its value.
+ */
+const entryIn = (
+  argv: ReadonlyArray<string>,
+  entries: ReadonlyArray<Command.Entry>,
+  help: typeof outside
+): Either.Either<Command.Entry | "help" | undefined, Usage> => {
+  let unknown: string | undefined
+  let mayBeValue = false
+  for (let at = 0; at < argv.length && argv[at] !== "--"; at++) {
+    const word = argv[at]!
+    if (word.startsWith("-")) {
+      const option = shared.get(word)
+      mayBeValue = option === undefined && !word.includes("=")
+      if (option?.value !== undefined) at++
+      continue
+    }
+    const entry = word === "help" ? word : entries.find(({ name }) => name === word)
+    if (entry !== undefined && unknown === undefined) return Either.right(entry)
+    if (!mayBeValue) unknown ??= word
+    mayBeValue = false
+  }
+  return unknown === undefined ? Either.right(undefined) : fail(
+    `There is no command ${UntrustedText.quote(unknown)}.`,
+    suggestion(nearest(unknown, entries.map(({ name }) => name))) ?? help()
+  )
+}
+
+const explained = (
+  words: ReadonlyArray<string>,
+  entries: ReadonlyArray<Command.Entry>,
+  help: typeof outside
+): Effect.Effect<Parsed, Usage> =>
+  Effect.flatMap(entryIn(words, entries, help), (entry) =>
+    entry === undefined || entry === "help"
+      ? Effect.succeed<Parsed>({ _tag: "Help", command: undefined, isAsked: true })
+      : Effect.map(Command.load(entry), (command) => ({ _tag: "Help", command, isAsked: true })))
+
+/** What was typed, with the options of its command, which is loaded for that. */
+export const parse = (
+  argv: ReadonlyArray<string>,
+  entries: ReadonlyArray<Command.Entry>,
+  help = outside
+): Effect.Effect<Parsed, Usage> =>
+  Effect.gen(function*() {
+    const entry = yield* entryIn(argv, entries, help)
+    const command = entry === undefined || entry === "help" ? undefined : yield* Command.load(entry)
+    const read = yield* split(argv, [...sharedOptions, ...builtInOptions, ...(command?.options ?? [])])
+    const { given, words } = read
+    if (given.has("version")) return { _tag: "Version" }
+    const shell = given.get("completions")?.at(-1)
+    if (shell !== undefined) return { _tag: "Completions", shell }
+    if (entry === "help") return yield* explained(words.slice(1), entries, help)
+    if (given.has("help") || command === undefined) return { _tag: "Help", command, isAsked: given.has("help") }
+    const args = words.slice(1)
+    const wrong = tooMany(command, args, given, help)
+    return wrong === undefined
+      ? { _tag: "Run", command, invocation: yield* invocationOf(read, args) }
+      : yield* wrong
+  })

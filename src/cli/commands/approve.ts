@@ -1,0 +1,226 @@
+/** `mcp-runtime approve`: agrees to what a workspace wants to start. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Scope from "../../config/Scope.ts"
+import type * as Trust from "../../config/Trust.ts"
+import * as McpError from "../../McpError.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
+import * as ShellWords from "../../text/shellWords.ts"
+import * as Application from "../Application.ts"
+import * as ApproveTool from "../approveTool.ts"
+import * as Asking from "../asking.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+import { usable } from "../toolFound.ts"
+import { Usage } from "../Usage.ts"
+import * as Waiting from "../waiting.ts"
+
+/** The document of `approve --json`. */
+export const Approvals = Schema.Struct({
+  servers: Schema.Array(Schema.Struct({
+    ...Waiting.Waiting.fields,
+    /** `waiting`: nobody was asked. */
+    decision: Schema.Literal("approved", "refused", "waiting"),
+    /** The variables that it may read from now on. */
+    granted: Schema.Array(Schema.String)
+  }))
+})
+
+type Decided = typeof Approvals.Type["servers"][number]
+
+/** A name can be that of something else by the time it is typed; this cannot. */
+const isFingerprint = (text: string): boolean => /^sha256:[0-9a-f]{64}$/i.test(text)
+
+const told = (one: Trust.Pending, decision: Decided["decision"], granted: ReadonlyArray<string> = []): Decided => ({
+  ...Waiting.of(one),
+  decision,
+  granted
+})
+
+/** Whoever names what does not wait is told why it does not. */
+const settled = (
+  wanted: string,
+  variables: ReadonlyArray<string>,
+  { discovery }: Application.Found
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const found = discovery.servers.find(({ fingerprint, name }) => name === wanted || fingerprint === wanted)
+    if (found === undefined) {
+      if (isFingerprint(wanted)) {
+        return yield* new Usage({
+          detail: "Nothing that waits has this fingerprint: what was shown may have become something else.",
+          next: "Look again with `mcp-runtime approve`."
+        })
+      }
+      return yield* new McpError.NotFound({
+        server: "",
+        kind: "server",
+        name: wanted,
+        suggestions: nearest(wanted, discovery.servers.map(({ name }) => name))
+      })
+    }
+    yield* usable(found, discovery)
+    if (found.state._tag === "Denied") {
+      return yield* new McpError.PermissionDenied({
+        server: found.name,
+        why: "policy",
+        kind: "server",
+        name: found.name,
+        decision: found.state.decision
+      })
+    }
+    const asks = [found.provenance, ...found.sources].some(({ origin }) => !Scope.rights(origin).start)
+    if (asks && variables.length > 0) {
+      return yield* new Usage({
+        detail: `The server "${found.name}" was agreed to already, and with it what it may read.`,
+        next: `Take that back with \`mcp-runtime revoke ${ShellWords.quote(found.name)}\`, and agree to it anew.`
+      })
+    }
+    yield* screen.note(`${found.name}: ${asks ? "it was agreed to already" : "nobody has to agree to it"}.`)
+    return ExitCode.ok
+  })
+
+const variablesOf = (one: Trust.Pending, wanted: ReadonlyArray<string>): Effect.Effect<void, Usage> => {
+  const unknown = wanted.find((name) => !one.variables.includes(name))
+  return unknown === undefined ? Effect.void : Effect.fail(
+    new Usage({
+      detail: `The server "${one.server}" does not ask for the variable "${unknown}".`,
+      next: suggestion(nearest(unknown, one.variables)) ??
+        (one.variables.length === 0 ? "It asks for none." : `It asks for ${one.variables.join(", ")}.`)
+    })
+  )
+}
+
+/** Shows one, and asks if somebody is there; nobody else can agree but by the fingerprint of what was shown before. */
+const decide = (
+  one: Trust.Pending,
+  wanted: ReadonlyArray<string>,
+  isNamedExactly: boolean,
+  { trust }: Application.Found
+) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const granted = Waiting.grants(one, wanted)
+    const instead = isNamedExactly ? [] : Asking.tooLong(one)
+    if (instead.length > 0) {
+      yield* screen.err(...instead)
+      return told(one, "waiting")
+    }
+    yield* screen.err(...Waiting.lines(one))
+    if (one.variables.length > 0) {
+      yield* screen.err([
+        { text: "  may read:     ", style: "weak" },
+        granted.length === 0 ? "none of these variables (--variable NAME lets it)" : granted.join(", ")
+      ])
+    }
+    if (!screen.isInteractive && !isNamedExactly) return told(one, "waiting")
+    if (screen.isInteractive) {
+      const answer = yield* screen.ask("Start it, now and from now on? [y/N] ")
+      if (!/^y(es)?$/i.test((answer ?? "").trim())) return told(one, "refused")
+    }
+    yield* trust.approve(one.fingerprint, { variables: granted })
+    yield* screen.note([{ text: "approved", style: "good" }, `: ${one.server}`])
+    return told(one, "approved", granted)
+  })
+
+const list = (waiting: ReadonlyArray<Trust.Pending>) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    if (waiting.length === 0) return yield* screen.note("Nothing waits to be agreed to.")
+    yield* screen.out(...waiting.flatMap((one, at) => [...(at === 0 ? [] : [""]), ...Waiting.lines(one)]))
+    yield* screen.note(
+      "",
+      screen.isInteractive
+        ? "Agree to one with mcp-runtime approve SERVER, or be asked about each with --all."
+        : "Agree to one with mcp-runtime approve FINGERPRINT."
+    )
+  })
+
+const codeOf = (decided: ReadonlyArray<Decided>): ExitCode.ExitCode =>
+  decided.every(({ decision }) => decision === "approved") ? ExitCode.ok : ExitCode.permission
+
+const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values }) =>
+  Application.find(shared, (found) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      yield* Application.named(shared.servers, found.discovery)
+      const waiting = (yield* found.trust.pending).filter(({ server }) =>
+        shared.servers.length === 0 || shared.servers.includes(server)
+      )
+      const all = isSet("all")
+      if (wanted === undefined && !all) {
+        if (shared.json) yield* screen.json(Approvals, { servers: waiting.map((one) => told(one, "waiting")) })
+        else yield* list(waiting)
+        return ExitCode.ok
+      }
+      const chosen = wanted === undefined
+        ? waiting
+        : waiting.filter(({ fingerprint, server }) => fingerprint === wanted.toLowerCase() || server === wanted)
+      if (wanted !== undefined && chosen.length === 0) {
+        const code = yield* settled(wanted, values("variable"), found)
+        if (shared.json) yield* screen.json(Approvals, { servers: [] })
+        return code
+      }
+      const variables = values("variable")
+      const decided: Array<Decided> = []
+      for (const one of chosen) {
+        yield* variablesOf(one, variables)
+        decided.push(yield* decide(one, variables, one.fingerprint === wanted?.toLowerCase(), found))
+      }
+      if (chosen.length === 0) yield* screen.note("Nothing waits to be agreed to.")
+      const open = decided.filter(({ decision }) => decision === "waiting").map(({ fingerprint }) => fingerprint)
+      if (open.length > 0) {
+        yield* screen.err(
+          "Nobody is there to be asked. Whoever has read this agrees with",
+          ...open.map((fingerprint) => `  mcp-runtime approve ${fingerprint}`)
+        )
+      }
+      if (shared.json) yield* screen.json(Approvals, { servers: decided })
+      return codeOf(decided)
+    }))
+
+const run: Command.Command["run"] = (invocation) => {
+  const { args, isSet, value } = invocation
+  const wrong = (detail: string) => Effect.fail(new Usage({ detail, next: "See mcp-runtime approve --help." }))
+  const ref = value("tool")
+  if (isSet("all") && (args.length > 0 || ref !== undefined)) return wrong("It is either all of them, or one.")
+  if (isSet("variable") && (args.length === 0 || ref !== undefined)) {
+    return wrong("Variables are given to one server: say to which.")
+  }
+  return ref === undefined ? servers(invocation) : ApproveTool.run(ref, invocation)
+}
+
+export const command: Command.Command = {
+  description: [
+    "What a workspace wants to start is shown word by word, and a person at a terminal is asked. Where nobody can be "
+    + "asked, only the fingerprint of what was shown before counts as a yes, so that nothing else is agreed to.",
+    "A tool that is not what it was when it was first seen is set aside; --tool shows what has changed."
+  ],
+  args: [
+    {
+      name: "server",
+      about: "A server, or the fingerprint (sha256:…) of one or of a tool; nothing, to see what waits.",
+      required: false
+    }
+  ],
+  options: [
+    {
+      name: "variable",
+      value: "NAME",
+      repeated: true,
+      about:
+        "A variable of the environment that the server may read, and no others that it asks for; without it, those "
+        + "that do not look like credentials."
+    },
+    { name: "all", about: "Be asked about everything that waits, one by one. Only at a terminal." },
+    { name: "tool", value: "SERVER/TOOL", about: "Agree to what a tool is now." }
+  ],
+  examples: [
+    ["approve", "What waits, and what each would start."],
+    ["approve github --variable GITHUB_TOKEN", "Agree to one, and let it have a credential."],
+    ["approve --tool github/search", "What is not as it was in a tool."]
+  ],
+  run
+}

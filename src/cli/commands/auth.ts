@@ -1,0 +1,211 @@
+/** `mcp-runtime auth`: logs in to remote servers, and out. */
+import * as Effect from "effect/Effect"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as McpError from "../../McpError.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
+import * as Application from "../Application.ts"
+import * as Shape from "../authShape.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as NoServers from "../noServers.ts"
+import * as Screen from "../Screen.ts"
+import { usable } from "../toolFound.ts"
+import { Usage } from "../Usage.ts"
+
+const isRemote = ({ config, entry }: ConfigDiscovery.Found): boolean => {
+  const transport = config?.transport ?? entry?.transport
+  return transport !== undefined && transport !== "stdio" && transport !== "docker"
+}
+
+const remote = (server: string, discovery: ConfigDiscovery.Discovery) =>
+  Effect.gen(function*() {
+    yield* NoServers.refuse(discovery)
+    const [found] = yield* Application.named([server], discovery)
+    if (found !== undefined && isRemote(found)) return found
+    return yield* new Usage({
+      detail: `"${server}" runs on this machine: nobody logs in to it.`,
+      next: "See where somebody can with mcp-runtime auth status."
+    })
+  })
+
+/** One server that may be started, and is not before something is asked of it. */
+const one =
+  (server: string, more: Pick<Application.Choice, "browser" | "scopes"> = {}) =>
+  (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
+    Effect.gen(function*() {
+      yield* usable(yield* remote(server, discovery), discovery)
+      return { ...more, servers: [server], consent: true, rests: true }
+    })
+
+const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shape.Login>) =>
+  Effect.flatMap(
+    Effect.all([Screen.Screen, keptIn]),
+    ([screen, keptIn]) => screen.json(Shape.Logins, { keptIn, servers })
+  )
+
+/** Whoever has logged in need not do it again because the server cannot be connected to. */
+const unused = ({ runtime }: Application.Application, server: string, error: McpRuntime.ConnectFailure) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    if (
+      (error._tag === "AuthorizationFailed" && error.reason !== "unauthorized") ||
+      (yield* runtime.servers.loginStatus(server))._tag !== "LoggedIn"
+    ) return
+    yield* screen.note(`You are logged in to ${server}, but then it could not be connected to.`)
+  })
+
+const login = (server: string, { isSet, shared, values }: Command.Invocation) => {
+  const scopes = values("scope").flatMap((scope) => scope.split(" ")).filter((scope) => scope !== "")
+  return Application.use(
+    shared,
+    one(server, { browser: !isSet("no-browser"), scopes }),
+    (application) =>
+      Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const { keptIn, runtime } = application
+        if ((yield* runtime.servers.loginStatus(server))._tag === "Configured") {
+          return yield* new Usage({
+            detail: `The configuration of "${server}" says what it is shown, so nobody logs in to it.`,
+            next: "Take its credentials, or oauth: false, out of it first."
+          })
+        }
+        yield* Effect.tapError(runtime.servers.login(server), (error) => unused(application, server, error))
+        const now = Shape.of(server, yield* runtime.servers.loginStatus(server))
+        if (shared.json) yield* report(application, [now])
+        else {
+          yield* screen.out(
+            [{ text: "logged in", style: "good" }, ` to ${server} at ${now.issuer ?? "?"}`],
+            ...(now.scopes.length === 0 ? [] : [`  with the rights ${now.scopes.join(" ")}`])
+          )
+          yield* screen.note(`The login is kept in ${yield* keptIn}.`)
+        }
+        return ExitCode.ok
+      })
+  )
+}
+
+const logout = (server: string, { shared }: Command.Invocation) =>
+  Application.use(shared, one(server), (application) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const { runtime } = application
+      const before = yield* runtime.servers.loginStatus(server)
+      // who we were registered as is kept too, and goes whether there are tokens or not
+      const { error } = before._tag === "Configured"
+        ? { error: undefined }
+        : yield* runtime.servers.logout(server)
+      if (error !== undefined) {
+        yield* screen.note(`The tokens may be valid until they expire, because they were not revoked: ${error.message}`)
+      }
+      if (shared.json) yield* report(application, [Shape.of(server, yield* runtime.servers.loginStatus(server))])
+      else if (before._tag === "LoggedIn") yield* screen.out([{ text: "logged out", style: "good" }, ` of ${server}`])
+      else yield* screen.note(`${server}: nobody was logged in.`)
+      return ExitCode.ok
+    }))
+
+const statusOf = ({ runtime }: Application.Application, { name, state }: ConfigDiscovery.Found) => {
+  switch (state._tag) {
+    case "Ready":
+      return Effect.match(runtime.servers.loginStatus(name), {
+        onFailure: (error) => Shape.without(name, "unknown", error),
+        onSuccess: (status) => Shape.of(name, status)
+      })
+    case "Disabled":
+      return Effect.succeed(Shape.without(name, "disabled"))
+    case "Invalid":
+      return Effect.succeed(Shape.without(name, "invalid"))
+    case "Denied":
+    case "Untrusted":
+      return Effect.succeed(Shape.without(name, "blocked"))
+  }
+}
+
+const status = (server: string | undefined, { shared }: Command.Invocation) => {
+  const chosen = (
+    discovery: ConfigDiscovery.Discovery
+  ): Effect.Effect<ReadonlyArray<ConfigDiscovery.Found>, Command.Failure> =>
+    server === undefined
+      ? Effect.map(Application.named(shared.servers, discovery), (named) =>
+        (named.length === 0 ? discovery.servers : named).filter(isRemote))
+      : Effect.map(remote(server, discovery), (found) => [found])
+  return Application.use(
+    shared,
+    (discovery) => Effect.map(chosen(discovery), (found) => ({ servers: found.map(({ name }) => name), rests: true })),
+    (application) =>
+      Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const found = yield* chosen(application.discovery)
+        const logins = yield* Effect.forEach(found, (one) => statusOf(application, one))
+        if (shared.json) yield* report(application, logins)
+        else if (application.discovery.servers.length === 0) yield* NoServers.note
+        else if (logins.length === 0) yield* screen.note("No server here is a remote one: nobody logs in to any.")
+        else {
+          yield* screen.out(...Shape.table(logins, screen.columns))
+          for (const { error } of logins) if (error !== null) yield* screen.note(error.message)
+          yield* screen.note(`Logins are kept in ${yield* application.keptIn}.`)
+        }
+        const isMissing = server !== undefined && logins.some(({ state }) => state === "logged-out")
+        if (isMissing) yield* screen.note(McpError.logIn(server))
+        return isMissing ? ExitCode.permission : ExitCode.ok
+      })
+  )
+}
+
+const actions = ["login", "logout", "status"]
+
+const wrong = (detail: string, next: string | undefined) => Effect.fail(new Usage({ detail, next }))
+
+const unnamed = (action: string) =>
+  wrong(
+    "The server is not named.",
+    `Write mcp-runtime auth ${action} SERVER; mcp-runtime auth status shows which there are.`
+  )
+
+const run: Command.Command["run"] = (invocation) => {
+  const [action, server] = invocation.args
+  switch (action) {
+    case "login":
+      return server === undefined ? unnamed(action) : login(server, invocation)
+    case "logout":
+      return server === undefined ? unnamed(action) : logout(server, invocation)
+    case undefined:
+    case "status":
+      return status(server, invocation)
+    default:
+      return wrong(`There is nothing called "${action}" to do.`, suggestion(nearest(action, actions)))
+  }
+}
+
+export const command: Command.Command = {
+  description: [
+    "`auth login SERVER` opens the page of its authorization server in a browser and waits until it comes back, five "
+    + "minutes or as long as --timeout says. The page's address is shown too. Where the browser is on another machine, the "
+    + "address that it ends at can be put in, at a terminal.",
+    "`auth status` asks no server. If the server that it names needs a login and has none, it ends with 5."
+  ],
+  args: [
+    { name: "action", about: "login, logout or status; nothing is status.", required: false },
+    { name: "server", about: "Which server.", required: false }
+  ],
+  options: [
+    { name: "no-browser", about: "Open no browser of this machine: only show the address." },
+    {
+      name: "scope",
+      value: "SCOPE",
+      repeated: true,
+      about: "Ask for this right, beside those that the login has; without it, for those that the server names."
+    }
+  ],
+  examples: [
+    ["auth login github", "Log in with a browser."],
+    [
+      "auth login github --no-browser",
+      "Log in from another machine: open the address there, and put in where it ends."
+    ],
+    ["auth login github --scope repo", "Log in for more than before."],
+    ["auth status --json", "Who is logged in where, with which rights and until when."],
+    ["auth logout github", "Forget the login."]
+  ],
+  run
+}

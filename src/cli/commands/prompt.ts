@@ -1,0 +1,135 @@
+/** `mcp-runtime prompt`: the messages of a prompt. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as McpError from "../../McpError.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
+import { nearest, suggestion } from "../../text/nearest.ts"
+import type * as ToolResult from "../../tools/ToolResult.ts"
+import * as Application from "../Application.ts"
+import * as CallResult from "../callResult.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as NoServers from "../noServers.ts"
+import * as Offered from "../offered.ts"
+import * as Screen from "../Screen.ts"
+import { identityOf } from "../toolFound.ts"
+import { format, spelled } from "../toolRef.ts"
+import { Usage } from "../Usage.ts"
+import { signature } from "./prompts.ts"
+
+/** The document of `prompt --json`. */
+export const Prompted = Schema.Struct({
+  server: Schema.String,
+  prompt: Schema.String,
+  description: Schema.NullOr(Schema.String),
+  messages: Schema.Array(Schema.Struct({
+    role: Schema.String,
+    /** As it came. */
+    content: Schema.Unknown
+  }))
+})
+
+type Prompt = Effect.Effect.Success<McpRuntime.McpRuntime["Type"]["prompts"]>["items"][number]
+
+/** Prompts take texts, and nothing else. */
+const typed = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, string>, Usage> =>
+  Effect.map(
+    Effect.forEach(words, (word) => {
+      const equals = word.indexOf("=")
+      return equals < 1
+        ? Effect.fail(new Usage({ detail: `"${word}" is no argument.`, next: "Write name=text." }))
+        : Effect.succeed([word.slice(0, equals), word.slice(equals + 1)] as const)
+    }),
+    (pairs) => new Map(pairs)
+  )
+
+const find = (
+  ref: string,
+  application: Application.Application,
+  shared: Command.Shared
+): Effect.Effect<Prompt, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const { discovery, runtime } = application
+    yield* NoServers.refuse(discovery)
+    const identity = identityOf(ref, discovery)
+    const { items, missing } = yield* Offered.askingAll(application, shared, runtime.prompts)
+    const [only, ...others] = items.filter(({ name, server }) =>
+      identity === undefined ? name === ref : server === identity.server && name === identity.tool
+    )
+    if (only === undefined) {
+      yield* Offered.unasked(missing, identity?.server, runtime)
+      yield* Offered.notes(missing)
+      const names = items.map(({ name, server }) => identity === undefined ? name : spelled({ server, tool: name }))
+      return yield* new McpError.NotFound({ server: "", kind: "prompt", name: ref, suggestions: nearest(ref, names) })
+    }
+    if (others.length > 0) {
+      const names = [only, ...others].map(({ name, server }) => format({ server, tool: name }))
+      return yield* new Usage({
+        detail: `More than one server has a prompt "${ref}".`,
+        next: `Say which: ${names.join(", ")}.`
+      })
+    }
+    return only
+  })
+
+const check = (prompt: Prompt, given: ReadonlyMap<string, string>): Effect.Effect<void, Usage> => {
+  const names = prompt.arguments.map(({ name }) => name)
+  const unknown = Array.from(given.keys()).find((name) => !names.includes(name))
+  const absent = prompt.arguments.find(({ name, required }) => required && !given.has(name))
+  const usage = `Write mcp-runtime prompt ${signature(prompt)}.`
+  if (unknown !== undefined) {
+    return Effect.fail(
+      new Usage({
+        detail: `The prompt "${prompt.name}" takes no "${unknown}".`,
+        next: suggestion(nearest(unknown, names)) ?? usage
+      })
+    )
+  }
+  return absent === undefined
+    ? Effect.void
+    : Effect.fail(new Usage({ detail: `The prompt "${prompt.name}" needs "${absent.name}".`, next: usage }))
+}
+
+const lines = (content: ToolResult.Content): ReadonlyArray<Screen.Line> =>
+  content._tag === "Image" || content._tag === "Audio"
+    ? [[{ text: `[${content._tag.toLowerCase()}, ${content.mimeType}; --json has it]`, style: "weak" }]]
+    : CallResult.lines({ content: [content], structuredContent: undefined, isError: false, meta: undefined, raw: {} })
+
+const run: Command.Command["run"] = ({ args: [ref = "", ...words], shared }) =>
+  Effect.flatMap(typed(words), (given) =>
+    Application.use(
+      shared,
+      (discovery) => Offered.answering(identityOf(ref, discovery)?.server, shared)(discovery),
+      (application) =>
+        Effect.gen(function*() {
+          const screen = yield* Screen.Screen
+          const found = yield* find(ref, application, shared)
+          yield* check(found, given)
+          const { description, messages } = yield* Offered.asking(
+            application.runtime.getPrompt(found.server, found.name, Object.fromEntries(given), { origin: "person" })
+          )
+          if (shared.json) {
+            yield* screen.json(Prompted, {
+              server: found.server,
+              prompt: found.name,
+              description: description ?? null,
+              messages: messages.map(({ content, role }) => ({ role, content: content.raw }))
+            })
+          } else {
+            for (const [at, { content, role }] of messages.entries()) {
+              yield* screen.out(...(at === 0 ? [] : [""]), [{ text: role, style: "strong" }], ...lines(content))
+            }
+          }
+          return ExitCode.ok
+        })
+    ))
+
+export const command: Command.Command = {
+  args: [
+    { name: "prompt", about: "server/prompt, or the prompt alone where only one server has it.", required: true },
+    { name: "argument", about: "name=text.", required: false, repeated: true }
+  ],
+  options: [],
+  examples: [["prompt github/review pr=12", "What a model would be told."]],
+  run
+}

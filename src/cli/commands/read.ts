@@ -1,0 +1,149 @@
+/** `mcp-runtime read`: reads a resource. */
+import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
+import * as Schema from "effect/Schema"
+import type * as McpClient from "../../client/McpClient.ts"
+import * as McpError from "../../McpError.ts"
+import { nearest } from "../../text/nearest.ts"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as NoServers from "../noServers.ts"
+import * as Offered from "../offered.ts"
+import * as OutFile from "../outFile.ts"
+import * as Screen from "../Screen.ts"
+import { Usage } from "../Usage.ts"
+
+/** The document of `read --json`. */
+export const Read = Schema.Struct({
+  server: Schema.String,
+  uri: Schema.String,
+  contents: Schema.Array(Schema.Struct({
+    uri: Schema.String,
+    mimeType: Schema.NullOr(Schema.String),
+    text: Schema.NullOr(Schema.String),
+    /** Base64. */
+    blob: Schema.NullOr(Schema.String)
+  }))
+})
+
+/** What a template begins with, which every URI of it does too. */
+const beginning = (template: string): string => {
+  const brace = template.indexOf("{")
+  return brace < 0 ? template : template.slice(0, brace)
+}
+
+interface Lists {
+  readonly resources: ReadonlyArray<{ readonly server: string; readonly uri: string }>
+  readonly templates: ReadonlyArray<{ readonly server: string; readonly uriTemplate: string }>
+}
+
+/** The servers that a URI may be read from: those that list it, or else those whose templates say most of it. */
+export const owners = (uri: string, { resources, templates }: Lists): ReadonlyArray<string> => {
+  const listed = resources.filter((one) => one.uri === uri).map(({ server }) => server)
+  if (listed.length > 0) return [...new Set(listed)]
+  const fitting = templates.map(({ server, uriTemplate }) => ({ server, start: beginning(uriTemplate) }))
+    .filter(({ start }) => start !== "" && uri.startsWith(start))
+  const longest = Math.max(...fitting.map(({ start }) => start.length))
+  return [...new Set(fitting.filter(({ start }) => start.length === longest).map(({ server }) => server))]
+}
+
+const find = (
+  uri: string,
+  application: Application.Application,
+  shared: Command.Shared
+): Effect.Effect<string, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const { discovery, runtime } = application
+    yield* NoServers.refuse(discovery)
+    const { resources, templates } = yield* Offered.askingAll(
+      application,
+      shared,
+      Effect.all({ resources: runtime.resources, templates: runtime.resourceTemplates }, { concurrency: "unbounded" })
+    )
+    const [only, ...others] = owners(uri, { resources: resources.items, templates: templates.items })
+    if (only === undefined) {
+      yield* Offered.unasked(resources.missing, undefined, runtime)
+      yield* Offered.notes(resources.missing)
+      return yield* new McpError.NotFound({
+        server: "",
+        kind: "resource",
+        name: uri,
+        suggestions: nearest(uri, resources.items.map((one) => one.uri))
+      })
+    }
+    if (others.length > 0) {
+      return yield* new Usage({
+        detail: `More than one server has the resource "${uri}".`,
+        next: `Say which with --server: ${[only, ...others].join(", ")}.`
+      })
+    }
+    return only
+  })
+
+const bytesOf = (one: McpClient.ResourceContents): Effect.Effect<Uint8Array, Usage> =>
+  one._tag === "Text"
+    ? Effect.succeed(new TextEncoder().encode(one.text))
+    : Effect.mapError(
+      Encoding.decodeBase64(one.blob),
+      () => new Usage({ detail: `What "${one.uri}" holds is no base64.` })
+    )
+
+const size = (blob: string): number => Math.floor(blob.replace(/=+$/, "").length * 3 / 4)
+
+const lines = (one: McpClient.ResourceContents): ReadonlyArray<Screen.Line> =>
+  one._tag === "Text"
+    ? one.text.replace(/\r?\n$/, "").split(/\r?\n/)
+    : [[{
+      text: `[${one.mimeType ?? "application/octet-stream"}, ${size(one.blob)} bytes; --out FILE writes it]`,
+      style: "weak"
+    }]]
+
+const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) =>
+  Application.use(shared, Offered.answering(undefined, shared), (application) =>
+    Effect.gen(function*() {
+      const { runtime } = application
+      const screen = yield* Screen.Screen
+      const [named, ...others] = shared.servers
+      // a server may have more than it lists
+      const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application, shared)
+      const contents = yield* Offered.askingAll(
+        application,
+        shared,
+        runtime.readResource(server, uri, { origin: "person" })
+      )
+      const file = value("out")
+      if (file !== undefined) yield* OutFile.write(file, yield* Effect.forEach(contents, bytesOf))
+      if (shared.json) {
+        yield* screen.json(Read, {
+          server,
+          uri,
+          contents: contents.map((one) => ({
+            uri: one.uri,
+            mimeType: one.mimeType ?? null,
+            text: one._tag === "Text" ? one.text : null,
+            blob: one._tag === "Blob" ? one.blob : null
+          }))
+        })
+      } else if (file === undefined) {
+        for (const one of contents) {
+          if (contents.length > 1) yield* screen.out([{ text: one.uri, style: "strong" }])
+          yield* screen.out(...lines(one))
+        }
+      }
+      return ExitCode.ok
+    }))
+
+export const command: Command.Command = {
+  description: [
+    "All servers are asked which of them has it, unless --server names one. On the screen what a terminal could take for "
+    + "orders is made visible; --out writes it as it is."
+  ],
+  args: [{ name: "uri", about: "The URI of the resource.", required: true }],
+  options: [{ name: "out", value: "FILE", about: "Write it here, as it is; several parts as FILE, FILE-2, …." }],
+  examples: [
+    ["read note://today", "A text."],
+    ["read chart://sales --server charts --out sales.png", "A picture, of this server."]
+  ],
+  run
+}

@@ -1,0 +1,180 @@
+/** `mcp-runtime repl`: many commands over connections that stay open. */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Stream from "effect/Stream"
+import * as ShellWords from "../../text/shellWords.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
+import * as Application from "../Application.ts"
+import * as Command from "../Command.ts"
+import * as CommandLine from "../commandLine.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Failure from "../failure.ts"
+import * as Help from "../help.ts"
+import * as Latency from "../latency.ts"
+import * as ReplCommands from "../replCommands.ts"
+import * as Known from "../replKnown.ts"
+import { type Reading, Terminal } from "../replTerminal.ts"
+import * as Screen from "../Screen.ts"
+import { Usage } from "../Usage.ts"
+
+/** A line that ends it, and is no command outside. */
+const endings = new Set(["exit", "quit"])
+
+const prompt = "mcp> "
+
+const most = 16 * 1024 * 1024
+
+/** The lines of a pipe, which ends with Ctrl-C as everything does. */
+const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.gen(function*() {
+  const screen = yield* Screen.Screen
+  const input = yield* screen.input(most)
+  if (input === undefined) return yield* new Usage({ detail: "The standard input is too large." })
+  const left = input.split(/\r?\n/)
+  const next = () => Effect.sync(() => left.shift())
+  return { next, ask: next, interrupted: Effect.never }
+})
+
+const all = ReplCommands.all
+
+const help = Effect.flatMap(Screen.Screen, (screen) =>
+  screen.out(...Help.pairs([
+    ...all.map(({ name, summary }) => [name, summary] as const),
+    ["help", "Explain one of these: help call."],
+    ["exit", "End it, as Ctrl-D does."]
+  ], Math.min(screen.columns, 80))))
+
+const explained = (command?: string): string => command === undefined ? "Write help." : `Write help ${command}.`
+
+const ran = (
+  words: ReadonlyArray<string>
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const parsed = yield* CommandLine.parse(words, all, explained)
+    switch (parsed._tag) {
+      case "Run":
+        return yield* parsed.command.run(parsed.invocation)
+      case "Help": {
+        yield* parsed.command === undefined
+          ? help
+          : screen.out(...Help.ofCommand(parsed.command, Math.min(screen.columns, 80)))
+        return ExitCode.ok
+      }
+      default:
+        return yield* new Usage({ detail: "That is for the program, and not for a line of it." })
+    }
+  })
+
+const wordsOf = (line: string): Either.Either<ReadonlyArray<string>, Usage> => {
+  const { unclosed, words } = ShellWords.split(line, ShellWords.shell)
+  return unclosed === undefined ? Either.right(words.map(({ text }) => text)) : Either.left(
+    new Usage({ detail: `A ${unclosed} is not closed.`, next: `Write \\${unclosed} for the character itself.` })
+  )
+}
+
+const loop = (
+  reading: Reading,
+  json: boolean
+): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    let last = ExitCode.ok
+    for (;;) {
+      const line = yield* reading.next(prompt)
+      if (line === undefined || endings.has(line.trim())) return last
+      if (line.trim() === "" || line.trimStart().startsWith("#")) continue
+      const command = Effect.flatMap(
+        wordsOf(line),
+        (words) => ran(json && !words.includes("--json") ? [...words, "--json"] : words)
+      ).pipe(
+        Effect.catchAll((error) => Failure.show(error, json)),
+        // one bad line costs none of the others
+        Effect.catchAllDefect((defect) => Failure.bug(Cause.die(defect)))
+      )
+      const cancelled = Effect.as(reading.interrupted, undefined)
+      const code = yield* Effect.raceFirst(command, cancelled)
+      if (code === undefined) {
+        screen.progress(undefined)
+        yield* screen.err("cancelled")
+      }
+      last = code === ExitCode.ok ? last : code ?? ExitCode.interrupted
+    }
+  })
+
+/** Questions are asked where lines are typed; a document is one of many; and what is piped in are the lines. */
+const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen["Type"] => ({
+  ...screen,
+  get columns() {
+    return screen.columns
+  },
+  ask: (question, isSecret) =>
+    Effect.suspend(() => {
+      screen.progress(undefined)
+      // Ctrl-C leaves a question as it leaves a command
+      return Effect.raceFirst(
+        reading.ask(UntrustedText.escape(question), isSecret),
+        Effect.as(reading.interrupted, undefined)
+      )
+    }),
+  input: () =>
+    Effect.fail(new Usage({ detail: "The lines come from the standard input, and nothing else does.", next: instead })),
+  json: screen.jsonLine
+})
+
+const instead = "Write the arguments with --args or key:=json."
+
+const run: Command.Command["run"] = ({ shared }) =>
+  Effect.scoped(Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const terminal = yield* Terminal
+    const commands = yield* Effect.forEach(all, Command.load)
+    let known: Known.Known = { commands, servers: [], tools: new Map() }
+    const reading = screen.isInteractive
+      ? yield* terminal.open((line) => Known.completions(line, known))
+      : yield* piped
+    const code = yield* Application.use(
+      shared,
+      () => Effect.succeed({ answers: true, consent: shared.servers.length > 0, follow: true }),
+      (application) =>
+        Effect.gen(function*() {
+          const learn = Effect.map(Effect.flatMap(application.renewed, (one) => Known.of(one, commands)), (one) => {
+            known = one
+          })
+          const latency = Latency.make(
+            application.runtime,
+            Duration.min(shared.timeout ?? Latency.patience, Latency.patience)
+          )
+          yield* Effect.forkScoped(latency.listen)
+          if (screen.isInteractive) {
+            yield* screen.note("Write a command, or help; Ctrl-C cancels one, and Ctrl-D ends.")
+            const changes = Stream.debounce(application.runtime.servers.changes, "100 millis")
+            yield* Effect.forkScoped(Stream.runForEach(changes, () => learn))
+          }
+          return yield* loop(reading, shared.json).pipe(
+            Effect.provideService(Application.Open, { application }),
+            Effect.provideService(Latency.Heard, { latency })
+          )
+        }).pipe(Effect.scoped)
+    ).pipe(Effect.provideService(Screen.Screen, within(screen, reading)))
+    // a person has seen what failed
+    return screen.isInteractive ? ExitCode.ok : code
+  }))
+
+export const command: Command.Command = {
+  description: [
+    "Each line is a command: list, tools, show, call, resources, read, prompts, prompt, status, events, reconnect, help or "
+    + "exit, written as they are outside. Words may stand in quotes. Tab completes commands, servers, tools and their "
+    + "arguments; Ctrl-C cancels the command that runs; Ctrl-D ends.",
+    "From a pipe its lines are run one after the other, and those that begin with # are passed over. The exit code is then "
+    + "that of the last line that failed. With --json each line gives one line of JSON."
+  ],
+  args: [],
+  options: [],
+  examples: [
+    ["repl --server files", "This server only."],
+    ["repl --json < lines.txt", "All lines of a file."]
+  ],
+  run
+}

@@ -1,0 +1,85 @@
+/** `mcp-runtime revoke`: takes back what was agreed to. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as Scope from "../../config/Scope.ts"
+import * as McpError from "../../McpError.ts"
+import { nearest } from "../../text/nearest.ts"
+import * as Application from "../Application.ts"
+import type * as Command from "../Command.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+
+/** The document of `revoke --json`: of what was agreed to, or what is so no longer. */
+export const Agreed = Schema.Struct({
+  servers: Schema.Array(Schema.Struct({
+    server: Schema.String,
+    fingerprint: Schema.String,
+    /** The variables of the environment that it may read, or might. */
+    variables: Schema.Array(Schema.String),
+    revoked: Schema.Boolean
+  }))
+})
+
+const grantsOf = ({ config }: ConfigDiscovery.Found): ReadonlyArray<string> => config?.expansion?.grants ?? []
+
+/** What would be blocked if nobody had agreed to it. */
+const isAgreed = ({ config, provenance, sources, state }: ConfigDiscovery.Found): boolean =>
+  (state._tag === "Ready" || state._tag === "Disabled") && config !== undefined && config.blocked === undefined &&
+  [provenance, ...sources].some(({ origin }) => !Scope.rights(origin).start && origin !== "code")
+
+const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
+  Application.find(shared, ({ discovery, trust }) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const agreed = discovery.servers.filter(isAgreed)
+      const told = (found: ConfigDiscovery.Found, revoked: boolean) => ({
+        server: found.name,
+        fingerprint: found.fingerprint,
+        variables: grantsOf(found),
+        revoked
+      })
+      if (wanted === undefined) {
+        if (shared.json) yield* screen.json(Agreed, { servers: agreed.map((found) => told(found, false)) })
+        else if (agreed.length === 0) yield* screen.note("Nothing here was agreed to.")
+        else {
+          yield* screen.out(...agreed.flatMap((found): ReadonlyArray<Screen.Line> => [
+            [{ text: found.name, style: "strong" }, `  ${Scope.format(found.provenance)}`],
+            [{ text: "  fingerprint: ", style: "weak" }, found.fingerprint],
+            ...(grantsOf(found).length === 0
+              ? []
+              : [[{ text: "  may read: ", style: "weak" } as const, grantsOf(found).join(", ")]])
+          ]))
+        }
+        return ExitCode.ok
+      }
+      const found = discovery.servers.find(({ fingerprint }) => fingerprint === wanted.toLowerCase()) ??
+        discovery.servers.find(({ name }) => name === wanted)
+      if (found === undefined) {
+        return yield* new McpError.NotFound({
+          server: "",
+          kind: "server",
+          name: wanted,
+          suggestions: nearest(wanted, agreed.map(({ name }) => name))
+        })
+      }
+      const revoked = isAgreed(found)
+      if (revoked) yield* trust.revoke(found.fingerprint)
+      yield* screen.note(
+        revoked
+          ? [{ text: "revoked", style: "good" }, `: ${found.name} is not started any more until somebody agrees to it.`]
+          : `${found.name}: nobody had agreed to it.`
+      )
+      if (shared.json) yield* screen.json(Agreed, { servers: [told(found, revoked)] })
+      return ExitCode.ok
+    }))
+
+export const command: Command.Command = {
+  description: ["Applications that run now and follow their configuration stop the server."],
+  args: [
+    { name: "server", about: "A server or its fingerprint; nothing, to see what was agreed to.", required: false }
+  ],
+  options: [],
+  examples: [["revoke github", "It is not started any more until somebody agrees to it again."]],
+  run
+}

@@ -1,0 +1,78 @@
+/** What is wrong with a file, for people and programs. */
+import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import type * as ConfigIssue from "../config/ConfigIssue.ts"
+import * as McpError from "../McpError.ts"
+import * as Place from "./place.ts"
+import type * as Screen from "./Screen.ts"
+
+export const Issue = Schema.Struct({
+  severity: Schema.Literal("error", "warning"),
+  /** A word to decide on. */
+  kind: Schema.String,
+  path: Schema.NullOr(Schema.String),
+  line: Schema.NullOr(Schema.Number),
+  server: Schema.NullOr(Schema.String),
+  /** The field within the entry, or the key within the file. */
+  at: Schema.NullOr(Schema.String),
+  provider: Schema.String,
+  scope: Schema.String,
+  message: Schema.String
+})
+
+export const of = (
+  { at, kind, line, message, path, provider, scope, server, severity }: ConfigIssue.ConfigIssue
+): typeof Issue.Type => ({
+  severity,
+  kind,
+  path: path ?? null,
+  line: line ?? null,
+  server: server ?? null,
+  at: at ?? null,
+  provider,
+  scope,
+  message
+})
+
+/** The issues of one server. */
+export const ofServer = (
+  { name, provenance }: ConfigDiscovery.Found,
+  issues: ReadonlyArray<ConfigIssue.ConfigIssue>
+): ReadonlyArray<ConfigIssue.ConfigIssue> =>
+  issues.filter(({ path, server }) => server === name && path === provenance.path)
+
+/** Whether a variable without a value is the cause of an error, whose message names the next step. */
+export const isUnset = (error: unknown): error is McpError.ConfigurationError =>
+  McpError.isMcpError(error) && error._tag === "ConfigurationError" && error.variable !== undefined
+
+/** The unset variables of servers that have not been connected yet. */
+export const unsetNotes = (
+  servers: ReadonlyArray<{ readonly name: string; readonly error?: unknown }>,
+  { issues, servers: found }: ConfigDiscovery.Discovery
+): ReadonlyArray<Screen.Line> =>
+  servers.filter(({ error }) => !isUnset(error)).flatMap(({ name }) =>
+    found.filter((one) => one.name === name).flatMap((one) => ofServer(one, issues))
+      .filter(({ kind }) => kind === "variable-unset")
+      .map((issue): Screen.Line => [{ text: "error: ", style: "bad" }, `${issue.message} (${Place.of(issue)})`])
+  )
+
+/** The place on a line of its own, so that an editor finds it, and the sentence below. */
+export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyArray<Screen.Line> =>
+  issues.flatMap((issue): ReadonlyArray<Screen.Line> => [
+    `  ${Place.of(issue)}`,
+    [
+      "    ",
+      { text: issue.severity, style: issue.severity === "error" ? "bad" : "warning" },
+      `: ${issue.message}`
+    ]
+  ])
+
+/** `2 errors, 1 warning`, or nothing. */
+export const count = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): string => {
+  const errors = issues.filter(({ severity }) => severity === "error").length
+  const warnings = issues.length - errors
+  return [
+    ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? "error" : "errors"}`]),
+    ...(warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`])
+  ].join(", ")
+}

@@ -1,0 +1,47 @@
+/**
+ * The processes that a server has left, for the commands that check it. Only Linux is asked: elsewhere the report of the
+ * teardown has to do.
+ */
+import * as ProcessTree from "../resilience/processTree.ts"
+
+export type Process = ProcessTree.ProcessRow
+
+const all = (platform: string): ReadonlyArray<Process> =>
+  platform === "linux" ? ProcessTree.table(platform).all().filter(({ isZombie }) => !isZombie) : []
+
+/** The children of this process. */
+export const own = (platform: string): ReadonlyArray<Process> => {
+  const me = process.pid
+  return all(platform).filter(({ parent }) => parent === me)
+}
+
+/** These, their descendants, and the processes in their sessions, whatever their parent is by now. */
+export const tree = (roots: ReadonlyArray<Process>, platform: string): ReadonlyArray<Process> => {
+  const pids = new Set(roots.map(({ pid }) => pid))
+  const left = new Set(all(platform))
+  const found: Array<Process> = []
+  for (let before = -1; before !== found.length;) {
+    before = found.length
+    for (const row of left) {
+      if (!pids.has(row.pid) && !pids.has(row.parent) && !pids.has(row.session)) continue
+      pids.add(row.pid)
+      left.delete(row)
+      found.push(row)
+    }
+  }
+  return found
+}
+
+const keyOf = ({ pid, start }: Process): string => `${pid} ${start}`
+
+/** The known processes that are still alive, and those in their sessions. */
+export const remaining = (known: ReadonlyArray<Process>, platform: string): ReadonlyArray<Process> => {
+  if (known.length === 0) return []
+  const keys = new Set(known.map(keyOf))
+  const sessions = new Set(known.map(({ pid }) => pid))
+  return all(platform).filter((row) => keys.has(keyOf(row)) || sessions.has(row.session))
+}
+
+/** The number of open sockets of this process. */
+export const sockets = (): number =>
+  process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap" || kind === "TLSWrap").length
