@@ -316,7 +316,11 @@ export class ConfigurationError extends Row.error<ConfigurationError>()(
         ? `invalid configuration at ${quote(path)}: ${detail}`
         : `${detail}; the configuration uses it in ${quote(path)}`,
     person: ({ variable }) =>
-      variable === undefined ? "Correct the file; `mcp-runtime config` names the file, the line and the fault." : ""
+      variable === undefined
+        ? "Correct the file; `mcp-runtime config` names the file, the line and the fault."
+        : variable.why === "input-required"
+        ? `Answer it with --input ${ShellWords.quote(variable.name.replace(/^\w+:/, ""))}=VALUE.`
+        : ""
   })
 ) {}
 

@@ -14,6 +14,7 @@ import * as McpError from "../McpError.ts"
 import * as ShellWords from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
+import type * as Dialect from "./Dialect.ts"
 import * as Variables from "./environmentVariables.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
@@ -28,14 +29,15 @@ import * as ServerPolicy from "./ServerPolicy.ts"
 import * as Access from "./variableAccess.ts"
 
 /** What `${input:id}` and `${secret:id}` ask for. */
-export interface Question {
+export interface Question extends Dialect.Input {
   readonly server: string
-  readonly id: string
   /** Who could have written the question. A question of a workspace must be answered by a person. */
   readonly origin: Scope.Origin
-  readonly description: string | undefined
   readonly secret: boolean
-  readonly choices: ReadonlyArray<string> | undefined
+  /** The file of the question; one id can be another question in another file. */
+  readonly path: string | undefined
+  /** Of the entry that asks. */
+  readonly fingerprint: string | undefined
 }
 
 export interface Options {
@@ -221,9 +223,10 @@ const answerOf =
       return Effect.mapBoth(text, { onFailure: failed, onSuccess: trimmed })
     }
     const declared = expansion.inputs?.find(({ id }) => id === name)
-    const { choices, description } = { choices: undefined, description: undefined, ...declared }
+    const { fingerprint, origin } = expansion
     const secret = kind === "secret" || declared?.secret === true
-    const question: Question = { server, id: name, origin: expansion.origin, description, secret, choices }
+    const question = { ...declared, id: name, server, origin, secret, path: config.provenance?.path, fingerprint }
+    const choices = declared?.choices
     const variable = Access.answeredBy(reference) ?? ""
     const set = Access.valueIn(host.variables(), variable)
     const isGranted = Scope.rights(expansion.origin).environment || expansion.grants.includes(variable)

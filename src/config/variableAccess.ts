@@ -124,10 +124,9 @@ export const nextStep = (
     case "variable-forbidden":
       return `${from} may not be read here: grant it when the server is approved, or move the server to a file of your own`
     case "input-required":
-      return `${from} is not set, and nothing else answers ${
-        UntrustedText.quote(name)
-      }: set it before this program starts, or give ` +
-        `${UntrustedText.quote(name)} a default`
+      return `unanswered ${reference.kind} ${
+        UntrustedText.quote(reference.name)
+      }: set ${from} before this program starts, or give it a default`
     case "variable-unset": {
       if (reference.kind !== "env") return `${UntrustedText.quote(name)} has no value here: write the value itself`
       const row = host === undefined ? Dialect.native : Dialect.find(host)

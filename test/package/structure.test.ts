@@ -75,7 +75,7 @@ describe("every module of src", () => {
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
-      [/^(jsonc-parser|smol-toml|yaml)$/, /^config\/(document|toml|yaml)\.ts$/],
+      [/^(jsonc-parser|smol-toml|yaml)$/, /^config\/(document|editNative|toml|yaml)\.ts$/],
       [/^@napi-rs\//, /^node\/keyring\.ts$/],
       [/^(gpt-tokenizer|tokenx)/, /^safety\/Tokens\.ts$/],
       [
@@ -227,14 +227,15 @@ const rebuilt: Readonly<Record<string, number>> = {
   text: 745,
   // the root: issue 17 asks for 3,300 together with the runtime
   stderrReader: 229,
-  McpError: 1_160,
+  // with the flag that answers an unanswered input (T4)
+  McpError: 1_166,
   broadcast: 72,
   McpEvent: 216,
   McpRuntime: 318,
   json: 1_164,
   // a ratchet: issue 18 asks for 6,900. Over it are the checks of files (links, owners, modes, disks that hang), the warnings
-  // before consent, and the policies of hosts in their own words
-  config: 9_680,
+  // before consent, the policies of hosts in their own words, and the editing of native files (issue 20)
+  config: 9_900,
   // 1,400 and 3,300: the limits of a request came from the client to the deadline; the caps of defect S8 are in the client
   resilience: 1_455,
   client: 3_260,
