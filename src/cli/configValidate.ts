@@ -112,9 +112,12 @@ export const run = (
     const given = yield* file === stdin ? typed(host) : read(file)
     const discovery = yield* only({ ...given, host })
     // the file is as valid where other variables are set
-    const issues = discovery.issues.flatMap((issue) =>
-      issue.kind === "variable-unset" ? [] : issue.path === given.path ? [{ ...issue, path: file }] : [issue]
-    )
+    const issues = discovery.issues.flatMap((issue): ReadonlyArray<ConfigIssue.ConfigIssue> => {
+      if (issue.kind === "variable-unset") return []
+      const path = issue.path === given.path ? file : issue.path
+      // a program of that name may be on another machine, but hardly so
+      return [{ ...issue, path, ...(issue.kind === "command-line" ? { severity: "error" } : {}) }]
+    })
     const readAs = discovery.files[0]?.provider ?? host ?? null
     const valid = issues.every(({ severity }) => severity !== "error")
     if (shared.json) {

@@ -72,7 +72,11 @@ export const explain = (kind: Kind, { at, detail, host, server }: About): string
   const isWithin = sentences[kind].includes("{detail}")
   const added = detail === undefined || detail === "" ? undefined : UntrustedText.excerpt(detail, isWithin ? 512 : 128)
   const inside = kind === "launch-override" && added !== undefined ? uncapitalized(added).replace(/\.$/, "") : added
-  const whose = server === undefined ? "" : `Server "${shown(server)}": `
+  const whose = server === undefined
+    ? ""
+    : server.trim() === ""
+    ? "A server without a name: "
+    : `Server "${shown(server)}": `
   const rest = added === undefined || isWithin ? "" : ` (${added})`
   return `${whose}${sentence(kind, at && shown(shownKey(at)), shown(host), inside)}${rest}.`
 }

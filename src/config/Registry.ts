@@ -1,18 +1,26 @@
-/** Entries from the MCP registry: looks a server up by its name, and reads its `server.json`. */
+/**
+ * Entries from the MCP registry. `lookUp` takes a name of the registry, or the address of a `server.json`; `search` finds
+ * names; `read` takes a document that is at hand. Of what they find, `lines` shows what would run, and `document` is the
+ * native file. Nothing is downloaded but the document, and nothing is started.
+ */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Maybe from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as McpError from "../McpError.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as Consent from "./consent.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import { isText, list, scalar, table, tables } from "./document.ts"
+import * as Hazards from "./hazards.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Reader from "./reader.ts"
 import { isClear } from "./remoteHeaders.ts"
+import * as ServerConfig from "./ServerConfig.ts"
 
 type Table = Document.Table
 type Value = Document.Value
@@ -118,6 +126,9 @@ const text = (from: Table, key: string): string | undefined => scalar(get(from, 
 
 const isId = (id: string): boolean => /^\w[\w.-]*$/.test(id)
 
+/** An option that has none of these is a switch. */
+const valueKeys = ["value", "default", "isRequired", "valueHint", "format", "choices", "placeholder"]
+
 /** Makes templates of the inputs of one option, and gathers the questions. */
 class Questions {
   readonly inputs = new Map<string, Dialect.Input>()
@@ -166,16 +177,13 @@ class Questions {
   }
 
   argument(input: Table, at: string, place: number): ReadonlyArray<string> {
-    const name = text(input, "name")
-    if (input.get("type") !== "named" || name === undefined) {
-      const value = this.template(input, text(input, "valueHint") ?? `argument-${place + 1}`, at)
-      return value === undefined ? [] : [value]
-    }
-    const valued = ["value", "default", "isRequired", "valueHint", "format", "choices", "placeholder"]
-    if (valued.every((key) => get(input, key) === undefined)) return [Interpolation.literal(name)]
-    const value = this.template(input, name.replaceAll(/^-+|=$/g, ""), at)
+    const name = input.get("type") === "named" ? text(input, "name") : undefined
+    const option = name === undefined ? [] : [Interpolation.literal(name)]
+    if (name !== undefined && valueKeys.every((key) => get(input, key) === undefined)) return option
+    const id = name?.replaceAll(/^-+|=$/g, "") ?? text(input, "valueHint") ?? `argument-${place + 1}`
+    const value = this.template(input, id, at)
     if (value === undefined) return []
-    return name.endsWith("=") ? [Interpolation.literal(name) + value] : [Interpolation.literal(name), value]
+    return name?.endsWith("=") === true ? [option + value] : [...option, value]
   }
 
   arguments(from: Table, key: string): ReadonlyArray<string> {
@@ -236,27 +244,31 @@ const remoteOf = (questions: Questions, from: Table): Table => {
   ])
 }
 
-/** The fault that the reader of native files finds in an entry. */
-const faultOf = (name: string, entry: Table): Fault | undefined => {
-  const root = new Map([["mcpServers", new Map([[name, entry]])]])
-  const [item] = Reader.decode(Dialect.native, root, { scope: "user", origin: "home", path: undefined }).items
-  return item?._tag === "Invalid" ? { kind: item.kind, at: item.at } : undefined
-}
+/** An entry as the reader of native files takes it. */
+const itemOf = (name: string, entry: Table) =>
+  Reader.decode(Dialect.native, new Map([["mcpServers", new Map([[name, entry]])]]), {
+    scope: "user",
+    origin: "home",
+    path: undefined
+  }).items[0]
+
+/** A registry answers with the document under `server`, beside metadata of its own. */
+const serverOf = (root: Table): Table => root.has("server") ? table(root.get("server")) : root
 
 /**
  * The ways to configure a server that a document offers, packages first. A way that cannot be taken has its fault. A
  * package is started from the registry of its kind, by a program of its kind, whatever the document hints at.
  */
 export const options = (document: Table): ReadonlyArray<Option> => {
-  // a registry answers with the document under `server`, beside metadata of its own
-  const server = document.has("server") ? table(document.get("server")) : document
+  const server = serverOf(document)
   const name = (text(server, "name") ?? "").replace(/^.*\//s, "")
   const option = (from: Table, source: string, read: (questions: Questions, from: Table) => Table | Fault): Option => {
     const questions = new Questions()
     const entry = read(questions, from)
     const { inputs, optional } = questions
-    const fault = isFault(entry) ? entry : faultOf(name, entry)
-    return { name, source: text(from, source) ?? "", entry: fault ?? entry, inputs: [...inputs.values()], optional }
+    const item = isFault(entry) ? undefined : itemOf(name, entry)
+    const checked = item?._tag === "Invalid" ? { kind: item.kind, at: item.at } : entry
+    return { name, source: text(from, source) ?? "", entry: checked, inputs: [...inputs.values()], optional }
   }
   return [
     ...tables(server.get("packages")).map((from) => option(from, "registryType", packageOf)),
@@ -265,10 +277,11 @@ export const options = (document: Table): ReadonlyArray<Option> => {
 }
 
 export interface LookUpOptions {
+  /** Of the registry: https, or this machine. */
   readonly address: string
   /** Of the whole look-up. */
   readonly timeout: Duration.DurationInput
-  /** Of the answer. */
+  /** Of an answer. */
   readonly maxBytes: number
 }
 
@@ -278,11 +291,14 @@ export const defaults: LookUpOptions = {
   maxBytes: 1024 * 1024
 }
 
-export interface Found {
+export interface Match {
   /** As the registry has it: `io.github.acme/weather`. */
   readonly name: string
   readonly version: string
   readonly description: string | undefined
+}
+
+export interface Found extends Match {
   /** The address of the document, for `source` of an entry. */
   readonly address: string
   readonly options: ReadonlyArray<Option>
@@ -290,8 +306,25 @@ export interface Found {
 
 const reference = /^([A-Za-z0-9][\w.-]{0,127}\/[A-Za-z0-9][\w.-]{0,127})(?:@([\w.+-]{1,128}))?$/
 
-const isDeleted = (root: Table): boolean =>
-  table(table(root.get("_meta")).get("io.modelcontextprotocol.registry/official")).get("status") === "deleted"
+const matchOf = (server: Table): Match => ({
+  name: text(server, "name") ?? "",
+  version: text(server, "version") ?? "",
+  description: text(server, "description")
+})
+
+/** What the registry itself says of a server. */
+const listed = (root: Table): Table => table(table(root.get("_meta")).get("io.modelcontextprotocol.registry/official"))
+
+const foundIn = (root: Table | undefined, address: string, name?: string): Effect.Effect<Found, string> => {
+  const match = matchOf(serverOf(root ?? new Map()))
+  if (root === undefined || match.name === "" || match.name !== (name ?? match.name)) {
+    const next = name === undefined ? "give a server.json" : "check the address of the registry"
+    return Effect.fail(`it is no document of ${name === undefined ? "a" : "this"} server: ${next}`)
+  }
+  return listed(root).get("status") === "deleted"
+    ? Effect.fail("the server was deleted from the registry")
+    : Effect.succeed({ ...match, address, options: options(root) })
+}
 
 const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
   response.stream.pipe(
@@ -302,21 +335,36 @@ const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: numb
     Effect.map(({ chunks }) => Buffer.concat(chunks))
   )
 
-/** The document of a server, or a sentence about the fault and its remedy. */
-const fetched = (url: URL, { maxBytes, timeout }: LookUpOptions) =>
+/** The document at an address; nothing if there is none. */
+const documentAt = (url: string, maxBytes: number) =>
   HttpClient.get(url, { headers: { accept: "application/json" } }).pipe(
     Effect.flatMap((response) =>
       response.status === 200
-        ? bytesOf(response, maxBytes)
-        : Effect.fail(
-          response.status === 404
-            ? "the registry has no such server or version: check the name"
-            : `the registry answers with status ${response.status}: try again later`
-        )
+        ? Effect.asSome(bytesOf(response, maxBytes))
+        : response.status === 404
+        ? Effect.succeedNone
+        : Effect.fail(`the registry answers with status ${response.status}: try again later`)
     ),
     // a redirect could lead anywhere
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
     Effect.scoped,
+    Effect.flatMap(Effect.transposeMapOption((bytes) => Document.decode(bytes, "json")))
+  )
+
+/** The first document that there is among these paths of a registry. Fails with the fault and its remedy in a sentence. */
+const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, timeout }: LookUpOptions) =>
+  Effect.gen(function*() {
+    const base = URL.canParse(address) ? new URL(address) : undefined
+    if (base === undefined || !/^https?:$/.test(base.protocol) || isClear(base) || base.username !== "") {
+      return yield* Effect.fail("a registry has an https address, or one of this machine, without credentials")
+    }
+    for (const path of paths) {
+      const url = path === "" ? address : new URL(path, address.replace(/\/?$/, "/")).href
+      const document = yield* documentAt(url, maxBytes)
+      if (Maybe.isSome(document)) return { root: document.value.root, url }
+    }
+    return yield* Effect.fail("the registry has no such server or version: check the name")
+  }).pipe(
     Effect.timeoutFail({
       duration: timeout,
       onTimeout: () => "the registry does not answer in time: try again, or name another registry"
@@ -324,44 +372,69 @@ const fetched = (url: URL, { maxBytes, timeout }: LookUpOptions) =>
     Effect.catchTags({
       RequestError: () => Effect.fail("the registry cannot be reached: check the network, or name another registry"),
       ResponseError: () => Effect.fail("the answer of the registry broke off: try again")
-    }),
-    Effect.flatMap((bytes) => Document.decode(bytes, "json"))
+    })
   )
 
-/** Looks up `name` or `name@version` in a registry; without a version, the latest. */
+const failing = (server: string, address: string) =>
+  Effect.mapError((detail: string) => new McpError.RegistryError({ server, address, detail }))
+
+/**
+ * Looks up `name` or `name@version` in a registry; without a version, the latest. Where the registry has no API of
+ * version 0.1, that of version 0 is asked. An address (`https://acme.example/server.json`) is read as it is.
+ */
 export const lookUp = (
   wanted: string,
   partial?: Partial<LookUpOptions>
 ): Effect.Effect<Found, McpError.RegistryError, HttpClient.HttpClient> => {
   const limits = { ...defaults, ...partial }
+  if (wanted.includes("://")) {
+    return Effect.flatMap(fetched(wanted, [""], limits), ({ root }) => foundIn(root, wanted)).pipe(
+      failing(wanted, wanted)
+    )
+  }
   const { address } = limits
   const [, name, version = "latest"] = reference.exec(wanted) ?? []
-  const path = `v0.1/servers/${encodeURIComponent(name ?? "")}/versions/${encodeURIComponent(version)}`
-  const url = URL.canParse(address) ? new URL(path, address.replace(/\/?$/, "/")) : undefined
-  const found = Effect.gen(function*() {
-    if (name === undefined) {
-      return yield* Effect.fail(
-        "a name in the registry is like io.github.acme/weather, with @1.2.3 after it for one version"
-      )
-    }
-    if (url === undefined || !/^https?:$/.test(url.protocol) || isClear(url) || url.username !== "") {
-      return yield* Effect.fail("a registry has an https address, or one of this machine, without credentials")
-    }
-    const { root } = yield* fetched(url, limits)
-    const server = table(root?.get("server"))
-    if (root === undefined || text(server, "name") !== name) {
-      return yield* Effect.fail("the answer is no document of this server: check the address of the registry")
-    }
-    if (isDeleted(root)) return yield* Effect.fail("the server was deleted from the registry")
-    return {
-      name,
-      version: text(server, "version") ?? version,
-      description: text(server, "description"),
-      address: url.href,
-      options: options(server)
-    }
-  })
-  return Effect.mapError(found, (detail) => new McpError.RegistryError({ server: wanted, address, detail }))
+  if (name === undefined) {
+    const detail = "a name in the registry is like io.github.acme/weather, with @1.2.3 after it for one version"
+    return new McpError.RegistryError({ server: wanted, address, detail })
+  }
+  const path = `servers/${encodeURIComponent(name)}`
+  const versioned = `${path}/versions/${encodeURIComponent(version)}`
+  const paths = [`v0.1/${versioned}`, `v0/${versioned}`, ...(version === "latest" ? [`v0/${path}`] : [])]
+  return Effect.flatMap(fetched(address, paths, limits), ({ root, url }) => foundIn(root, url, name)).pipe(
+    failing(wanted, address)
+  )
+}
+
+/** The servers of a registry, in their latest versions, whose names contain a text; at most 30. */
+export const search = (
+  part: string,
+  partial?: Partial<LookUpOptions>
+): Effect.Effect<ReadonlyArray<Match>, McpError.RegistryError, HttpClient.HttpClient> => {
+  const limits = { ...defaults, ...partial }
+  const query = `servers?search=${encodeURIComponent(part)}&version=latest&limit=30`
+  return fetched(limits.address, [`v0.1/${query}`, `v0/${query}`], limits).pipe(
+    Effect.map(({ root }) =>
+      tables(root?.get("servers"))
+        .filter((one) => listed(one).get("status") !== "deleted" && listed(one).get("isLatest") !== false)
+        .map((one) => matchOf(serverOf(one)))
+        .filter(({ name }) => reference.test(name))
+        .slice(0, 30)
+    ),
+    failing(part, limits.address)
+  )
+}
+
+/** Reads the text of a `server.json`, or of an answer of a registry. `address` is where it came from. */
+export const read = (bytes: Uint8Array, address: string): Effect.Effect<Found, McpError.RegistryError> =>
+  Effect.flatMap(Document.decode(bytes, "json"), ({ root }) => foundIn(root, address)).pipe(failing(address, address))
+
+/** What an option would run or reach, line by line, as `approve` shows it: everything in it, without secrets. */
+export const lines = ({ entry, inputs, name }: Option): ReadonlyArray<Consent.ConsentLine> => {
+  const item = isFault(entry) ? undefined : itemOf(name, entry)
+  if (item?._tag !== "Server") return []
+  const hazards = Hazards.hazards({ ...item.entry, env: ServerConfig.variables(item.entry) })
+  return Consent.lines({ server: name, entry: item.entry, extra: item.extra, variables: [], inputs, hazards })
 }
 
 const json = (value: Value): unknown =>

@@ -108,7 +108,8 @@ export interface HttpInput extends Input<typeof HttpServer> {}
 /** What `sse` and `ws` take. */
 export interface RemoteInput extends Input<typeof SseServer> {}
 
-const nameOf = (input: object): string => "name" in input && typeof input.name === "string" ? input.name : "(unnamed)"
+const nameOf = (input: object): string =>
+  "name" in input && typeof input.name === "string" && input.name.trim() !== "" ? input.name : "(unnamed)"
 
 type Found = Pick<ServerConfig, "expansion" | "provenance">
 

@@ -193,14 +193,19 @@ const inputs = (all: Trust.Candidate["inputs"] = []): Lines =>
     plain("asks you", `${quoted(id)}${answer === undefined ? "" : `, and takes ${quoted(answer)} for no answer`}`)
   )
 
-export const lines = (candidate: Trust.Candidate): Lines => {
+/** The parts of a candidate that have lines. An entry that is in no file yet has neither provenance nor workspace. */
+export type Shown =
+  & Omit<Trust.Candidate, "provenance" | "root" | "fingerprint">
+  & Partial<Pick<Trust.Candidate, "provenance" | "root" | "fingerprint">>
+
+export const lines = (candidate: Shown): Lines => {
   const { entry, hazards, provenance, root, server } = candidate
   const above: Above = new Set(hazards.filter(isOverride).map(({ at = "" }) => at))
   return [
     ...overrides(entry, hazards),
     plain("server", quoted(server)),
-    plain("from", quoted(Scope.format(provenance))),
-    plain("workspace", quoted(root)),
+    ...(provenance === undefined ? [] : [plain("from", quoted(Scope.format(provenance)))]),
+    ...(root === undefined ? [] : [plain("workspace", quoted(root))]),
     ...(entry.transport === "stdio" ? program(entry, above) : remote(entry, above)),
     ...environment(candidate.variables),
     ...inputs(candidate.inputs),

@@ -10,6 +10,7 @@ import * as Dialect from "./Dialect.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as Hazards from "./hazards.ts"
 import * as Interpolation from "./Interpolation.ts"
+import { programOfLine } from "./launcher.ts"
 import * as Locate from "./locate.ts"
 import * as Merge from "./merge.ts"
 import { folderOf } from "./paths.ts"
@@ -157,9 +158,13 @@ const decide = (merged: Merge.Merged, around: Around): Draft => {
   }
   const enabled = around.isEnabled(name, made.right.enabled !== false)
   const config = made.right.enabled === enabled ? made.right : { ...made.right, enabled }
-  const warnings = dropped.length === 0
-    ? []
-    : [issueOf(about, "warning", "not-inherited", { at: dropped.join(", ") })]
+  const program = entry?.transport === "stdio" ? programOfLine(entry.command, entry.args) : undefined
+  const warnings = [
+    ...(dropped.length === 0 ? [] : [issueOf(about, "warning", "not-inherited", { at: dropped.join(", ") })]),
+    ...(program === undefined
+      ? []
+      : [issueOf(about, "warning", "command-line", { at: "command", detail: `write "${program}" there` })])
+  ]
   const rights = Scope.rights(originOf(merged))
   const subject = ServerPolicy.subject(config, fingerprint)
   const decision = ServerPolicy.decide(policies, subject)

@@ -66,6 +66,8 @@ export const warnings = {
   deprecated: "The spelling {at} is an old one: use the one that replaced it",
   "timeout-suspicious": "The time in {at} is unlikely in the unit that this host has: check it",
   "invalid-timeout": "The time in {at} is not one and is left out: write a positive number",
+  "command-line":
+    "The field {at} is a whole line, and no shell reads it: {detail}, and each of the other words as an element of args",
   whitespace: "There is space or a line break around the text of {at}: remove it if it is not meant",
   "url-userinfo": "The url has a user or password in it: put credentials into a header",
   "looks-like-variable": "What looks like a variable in {at} is none for this host and stays as it is: check it",
@@ -95,6 +97,7 @@ export const warnings = {
 /** What stands for `{detail}` where there is none. */
 export const usualDetail: { readonly [kind: string]: string } = {
   "variable-unset": "A variable in {at} has no value: set it, or give it a default",
+  "command-line": "write the program alone there",
   "launch-override": "it decides which program runs, or which hosts it talks to",
   "not-honoured": "it has no effect here"
 }

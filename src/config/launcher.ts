@@ -22,6 +22,13 @@ const nameOf = (word: string): string =>
   word.slice(Math.max(word.lastIndexOf("/"), word.lastIndexOf("\\")) + 1).toLowerCase()
     .replace(/\.(exe|cmd|bat|com|ps1)$/, "")
 
+/** The program of a command that is a whole line for a shell. The path of a program may have spaces after its first slash. */
+export const programOfLine = (command: string, args: ReadonlyArray<string>): string | undefined => {
+  const [program = "", ...words] = command.trim().split(/\s+/)
+  const isLine = words.length > 0 && (!/[\\/]/.test(program) || words.some((word) => /^--?\w/.test(word)))
+  return isLine && args.length === 0 && !command.includes("${") ? program : undefined
+}
+
 /** The first word from `at` that is no option, where some options take the word after them. */
 const afterOptions = (
   words: ReadonlyArray<string>,

@@ -225,6 +225,36 @@ describe("config validate", () => {
       assert.deepInclude(told.issues[0], { kind: "missing-transport", server: "a", line: 3, path: file })
     })))
 
+  it.scopedLive("finds a command that is a whole line, and says what to write", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const file = at.write("work/a.json", {
+        mcpServers: {
+          line: { command: "npx -y pkg --token secret" },
+          path: { command: "/opt/My Tools/npx -y pkg" },
+          inPath: { command: "/opt/My Tools/server" },
+          withArgs: { command: "my tool", args: ["x"] }
+        }
+      })
+      const { code, err, out } = yield* run(at, ["config", "validate", file, "--json"])
+      const { issues, valid } = decode(Validated, out)
+      assert.deepStrictEqual([code, valid, err], [3, false, ""])
+      assert.deepStrictEqual(issues.map(({ at, kind, server, severity }) => [server, at, kind, severity]), [
+        ["line", "command", "command-line", "error"],
+        ["path", "command", "command-line", "error"]
+      ])
+      assert.match(issues[0]!.message, /^Server "line": .*: write "npx" there, and each of the other words .* args\.$/)
+    }))
+
+  it.scopedLive("names no server where an entry has no name", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const file = at.write("work/a.json", { mcpServers: { "": { command: "x" } } })
+      const { code, out } = yield* run(at, ["config", "validate", file])
+      assert.strictEqual(code, 3)
+      assert.match(out, /error: A server without a name: The name cannot be used/)
+    }))
+
   it.live("reads what is piped in, in the format of a host", () =>
     Effect.scoped(Effect.gen(function*() {
       const at = yield* place

@@ -75,6 +75,28 @@ describe("Registry.lookUp", () => {
       assert.deepStrictEqual(servers.map(({ name, state }) => [name, state._tag]), [["weather", "Ready"]])
     }))
 
+  it.scopedLive("asks the API of version 0 where there is none of version 0.1", () =>
+    Effect.gen(function*() {
+      for (const last of ["/v0/servers/io.github.acme%2Fweather", "/versions/latest"]) {
+        const address = yield* registry((path) =>
+          path.startsWith("/v0/") && path.endsWith(last) ? { body: weather } : { status: 404, body: {} }
+        )
+        const found = yield* lookUp("io.github.acme/weather", { address })
+        assert.strictEqual(found.version, "1.2.0")
+        assert.isTrue(found.address.startsWith(`${address}/v0/`), found.address)
+      }
+    }))
+
+  it.scopedLive("reads the server.json at an address as it is", () =>
+    Effect.gen(function*() {
+      const address = `${yield* registry(() => ({ body: weather.server }))}/acme/server.json`
+      const found = yield* lookUp(address, {})
+      assert.deepStrictEqual([found.name, found.address], ["io.github.acme/weather", address])
+      for (const other of ["http://acme.example/server.json", "https://me:secret@acme.example/server.json", "x://"]) {
+        assert.match(yield* detailOf(other, {}), /https address/)
+      }
+    }))
+
   it.scopedLive("says what to do about an answer that it does not take", () =>
     Effect.gen(function*() {
       const answers: ReadonlyArray<readonly [Parameters<typeof registry>[0], RegExp]> = [
@@ -126,5 +148,70 @@ describe("Registry.lookUp", () => {
     Effect.gen(function*() {
       const exit = yield* Effect.exit(lookUp("io.github.acme/weather", { address: "http://127.0.0.1:1" }))
       assert.match(String(Exit.isFailure(exit) && exit.cause), /cannot be reached/)
+    }))
+})
+
+describe("Registry.search", () => {
+  it.scopedLive("gives the names that contain a text, without the deleted, the older and the misshapen", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const official = "io.modelcontextprotocol.registry/official"
+      const address = yield* registry((path) => {
+        asked.push(path)
+        const older = { ...weather, _meta: { [official]: { isLatest: false } } }
+        const deleted = { ...weather, _meta: { [official]: { status: "deleted" } } }
+        return path.startsWith("/v0.1/")
+          ? { status: 404, body: {} }
+          : { body: { servers: [older, deleted, weather, { name: "io.github.b/c" }, { name: "\u001b[2J" }, 5] } }
+      })
+      const found = yield* Registry.search("wea ther", { address }).pipe(Effect.provide(FetchHttpClient.layer))
+      assert.deepStrictEqual(found, [
+        { name: "io.github.acme/weather", version: "1.2.0", description: "Tells the weather" },
+        { name: "io.github.b/c", version: "", description: undefined }
+      ])
+      assert.deepStrictEqual(
+        asked,
+        ["0.1", "0"].map((version) => `/v${version}/servers?search=wea%20ther&version=latest&limit=30`)
+      )
+    }))
+})
+
+describe("Registry.read", () => {
+  const read = (value: unknown) => Registry.read(new TextEncoder().encode(JSON.stringify(value)), "/work/server.json")
+
+  it.effect("reads a document that is at hand, with its path as the source", () =>
+    Effect.gen(function*() {
+      const found = yield* read(weather.server)
+      assert.deepStrictEqual(found, yield* read(weather))
+      const document = Registry.document(found, found.options[2]!)
+      assert.deepStrictEqual(document, {
+        mcpServers: {
+          weather: {
+            type: "streamable-http",
+            url: "https://weather.example/mcp",
+            headers: { "X-Client": "us" },
+            source: "/work/server.json"
+          }
+        }
+      })
+      for (const other of [{}, [], 5, { name: "" }]) {
+        assert.match((yield* Effect.flip(read(other))).detail, /no document of a server: give a server.json/)
+      }
+    }))
+
+  it.effect("shows all of what an option would run, and no value of a secret", () =>
+    Effect.gen(function*() {
+      const found = yield* read(weather.server)
+      const shown = found.options.map((option) => Registry.lines(option).map(({ label, text }) => `${label}: ${text}`))
+      assert.deepStrictEqual(shown[0], [
+        "server: \"weather\"",
+        "program: \"npx\"",
+        "argument 1: \"-y\"",
+        "argument 2: \"@acme/weather@1.2.0\"",
+        "variable: \"KEY\" = (hidden, 12 characters) with \"input:KEY\"",
+        "asks you: \"KEY\""
+      ])
+      assert.deepStrictEqual(shown[1], [])
+      assert.include(shown[2]!, "address: \"https://weather.example/mcp\"")
     }))
 })
