@@ -6,12 +6,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeHttpListener from "effect-mcp-runtime/node/NodeHttpListener"
-import * as Agent from "effect-mcp-runtime/server/Agent"
 import * as AgentServer from "effect-mcp-runtime/server/AgentServer"
 
 const said = ({ text }) => Effect.succeed(`You said: ${text}`)
 
-const agent = Layer.succeed(Agent.Agent, { start: said, reply: said })
+const agent = Layer.succeed(AgentServer.Agent, { start: said, reply: said })
 
 NodeRuntime.runMain(Effect.provide(
   Effect.flatMap(NodeHttpListener.NodeHttpListener, ({ url }) =>

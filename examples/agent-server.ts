@@ -5,7 +5,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeHttpListener from "effect-mcp-runtime/node/NodeHttpListener"
 import * as NodeStdioLink from "effect-mcp-runtime/node/NodeStdioLink"
-import * as Agent from "effect-mcp-runtime/server/Agent"
 import * as AgentServer from "effect-mcp-runtime/server/AgentServer"
 import * as StdioServer from "effect-mcp-runtime/server/StdioServer"
 import * as Effect from "effect/Effect"
@@ -14,10 +13,10 @@ import * as Ref from "effect/Ref"
 
 /** In place of a model: an agent that remembers what it was told. */
 const AgentLive = Layer.effect(
-  Agent.Agent,
+  AgentServer.Agent,
   Effect.gen(function*() {
     const memories = yield* Ref.make<ReadonlyMap<string, ReadonlyArray<string>>>(new Map())
-    const remember = ({ sessionId, tell, text }: Agent.Turn) =>
+    const remember = ({ sessionId, tell, text }: AgentServer.Turn) =>
       Effect.map(
         Ref.updateAndGet(memories, (all) => new Map(all).set(sessionId, [...(all.get(sessionId) ?? []), text])),
         (all) => {

@@ -2,8 +2,6 @@
  * The public modules that need no optional package, one namespace each. The others are imported by their paths:
  * `effect-mcp-runtime/node/*`, `effect-mcp-runtime/testing`, and the adapters for agent libraries.
  */
-/** An application's agent, as `AgentServer` serves it. */
-export * as Agent from "./server/Agent.ts"
 /** Serves an agent as an MCP server. */
 export * as AgentServer from "./server/AgentServer.ts"
 /** Resources, prompts and instructions of servers for a model. */

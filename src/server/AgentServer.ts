@@ -1,29 +1,60 @@
-/** An application's agent as an MCP server with two tools: one begins a conversation, one goes on with it. */
+/** An application's agent as an MCP server with two tools: one starts a conversation, the other continues it. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as FiberSet from "effect/FiberSet"
 import type * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
-import type * as Agent from "./Agent.ts"
-import * as internal from "./internal/agentOffer.ts"
-import type * as McpServer from "./McpServer.ts"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import { objectOf } from "../client/messages.ts"
+import * as Nonce from "../safety/Nonce.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as McpServer from "./McpServer.ts"
 import type * as StdioLink from "./StdioLink.ts"
 import * as StdioServer from "./StdioServer.ts"
 
+/** The agent has no response. The caller gets the reason as it is. */
+export class AgentFailed extends Data.TaggedError("AgentFailed")<{ readonly reason: string }> {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** One message to the agent, and what the agent can do until it responds. */
+export interface Turn extends Pick<McpServer.Exchange, "ask" | "caller" | "log" | "progress"> {
+  readonly sessionId: string
+  readonly text: string
+  /** Sends an event to the caller before the response. Events are dropped when the outgoing queue is full. */
+  readonly tell: (event: JsonRpc.JsonObject) => void
+}
+
+/** The agent of an application. */
+export class Agent extends Context.Tag("effect-mcp-runtime/server/AgentServer/Agent")<Agent, {
+  /** Starts a conversation. The scope is the conversation's: it closes when that ends, expires, or fails to start. */
+  readonly start: (turn: Turn) => Effect.Effect<string, AgentFailed, Scope.Scope>
+  /** One turn at a time per conversation. Interrupted if the caller cancels; the conversation continues. */
+  readonly reply: (turn: Turn) => Effect.Effect<string, AgentFailed>
+}>() {}
+
 export interface Options {
-  /** The tool that begins a conversation; the one that goes on with it is called `<name>-reply`. */
+  /** The tool that starts a conversation; the tool that continues it is called `<name>-reply`. */
   readonly name: string
   readonly version: string
   readonly title: string | undefined
-  /** What a model is told of the first tool. */
+  /** The description of the first tool, for a model. */
   readonly description: string
   readonly instructions: string | undefined
   /** Conversations at once. */
   readonly maxSessions: number
-  /** A conversation in which nobody has said anything for so long is forgotten. */
+  /** A conversation without a turn for this long ends. */
   readonly sessionTimeout: Duration.DurationInput
-  /** Turns of one conversation that may wait for the one under way. */
+  /** Turns of one conversation that wait for the current one. */
   readonly maxWaiting: number
-  /** Characters of what is said to the agent. */
+  /** Characters of one message. */
   readonly maxText: number
 }
 
@@ -39,14 +70,205 @@ export const defaults: Options = {
   maxText: 1_000_000
 }
 
-/** What the agent offers, for `StdioServer` or `HttpEndpoint`. Conversations end with the scope. */
+interface Session {
+  readonly principal: string | undefined
+  readonly scope: Scope.CloseableScope
+  readonly turns: Effect.Semaphore
+  pending: number
+  usedAt: number
+}
+
+interface Response {
+  readonly session_id: string
+  readonly response: string
+}
+
+const failed = (reason: string): Effect.Effect<never, AgentFailed> => Effect.fail(new AgentFailed({ reason }))
+
+/** The conversations: a limited number, one turn at a time in each, ended after `sessionTimeout`. */
+const makeSessions = ({ maxSessions, maxWaiting, sessionTimeout }: Options) =>
+  Effect.gen(function*() {
+    const nonce = yield* Nonce.Nonce
+    const all = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
+    const run = yield* FiberSet.makeRuntime<never, void>()
+    const sessions = new Map<string, Session>()
+    const timeout = Duration.toMillis(sessionTimeout)
+    let starting = 0
+
+    const expire = Effect.map(Clock.currentTimeMillis, (now) => {
+      for (const [id, { pending, scope, usedAt }] of Array.from(sessions)) {
+        if (pending > 0 || now - usedAt < timeout) continue
+        sessions.delete(id)
+        run(Scope.close(scope, Exit.void))
+      }
+    })
+    const interval = Duration.millis(Math.max(50, Math.min(timeout / 4, 30_000)))
+    yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced(interval)))
+
+    /** Uninterruptible after the first turn, because only the table of sessions ends a conversation that has started. */
+    const start = (
+      principal: string | undefined,
+      first: (id: string) => Effect.Effect<string, AgentFailed, Scope.Scope>
+    ): Effect.Effect<Response, AgentFailed> =>
+      Effect.suspend(() => {
+        if (sessions.size + starting >= maxSessions) {
+          return failed(`The limit of ${maxSessions} conversations is reached. Continue one of them, or try again later.`)
+        }
+        starting++
+        return Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function*() {
+            const id = yield* nonce
+            const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
+            const response = yield* Effect.onError(
+              restore(Scope.extend(first(id), scope)),
+              (cause) => Scope.close(scope, Exit.failCause(cause))
+            )
+            const usedAt = yield* Clock.currentTimeMillis
+            sessions.set(id, { principal, scope, turns: Effect.unsafeMakeSemaphore(1), pending: 0, usedAt })
+            return { session_id: id, response }
+          })
+        ).pipe(Effect.ensuring(Effect.sync(() => starting--)))
+      })
+
+    const resume = (
+      id: string,
+      principal: string | undefined,
+      turn: Effect.Effect<string, AgentFailed>
+    ): Effect.Effect<Response, AgentFailed> =>
+      Effect.suspend(() => {
+        const session = sessions.get(id)
+        // the same answer for a conversation of another caller, so that its existence stays secret
+        if (session === undefined || session.principal !== principal) {
+          return failed("There is no such conversation, or it has expired. Start a new one.")
+        }
+        if (session.pending > maxWaiting) {
+          return failed(`The limit of ${maxWaiting} waiting messages is reached. Wait for a response.`)
+        }
+        session.pending++
+        const ended = Effect.map(Clock.currentTimeMillis, (now) => {
+          session.pending--
+          session.usedAt = now
+        })
+        return session.turns.withPermits(1)(turn).pipe(
+          Effect.ensuring(ended),
+          Effect.map((response) => ({ session_id: id, response }))
+        )
+      })
+
+    return { start, resume }
+  })
+
+const text = (description: string): JsonRpc.JsonObject => ({ type: "string", description })
+
+const schemaOf = (properties: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
+  type: "object",
+  properties,
+  required: Object.keys(properties)
+})
+
+const definitions = ({ description, name, title }: Options): ReadonlyArray<JsonRpc.JsonObject> => {
+  const outputSchema = schemaOf({
+    session_id: text("The identifier of the conversation, for the next message."),
+    response: text("The response of the agent.")
+  })
+  const tool = (name: string, about: JsonRpc.JsonObject, properties: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
+    name,
+    ...about,
+    inputSchema: { ...schemaOf(properties), additionalProperties: false },
+    outputSchema
+  })
+  return [
+    tool(name, { ...(title === undefined ? {} : { title }), description }, { prompt: text("The task of the agent.") }),
+    tool(`${name}-reply`, { description: `Continues a conversation that ${name} has started.` }, {
+      session_id: text(`The session_id of the conversation, from a result of ${name}.`),
+      message: text("The next message to the agent.")
+    })
+  ]
+}
+
+/** The agent as an offer for `StdioServer` or `HttpEndpoint`. All conversations end with the scope. */
 export const make = (
   options?: Partial<Options>
-): Effect.Effect<McpServer.Offer, never, Agent.Agent | Scope.Scope> => internal.make({ ...defaults, ...options })
+): Effect.Effect<McpServer.Offer, never, Agent | Scope.Scope> =>
+  Effect.gen(function*() {
+    const agent = yield* Agent
+    const all = { ...defaults, ...options }
+    const { instructions, maxText, name, title, version } = all
+    const sessions = yield* makeSessions(all)
+    const event = `${name}/event`
 
-/** The agent for the program that has started this one. */
+    const turn = (
+      { ask, caller, log, notify, progress }: McpServer.Exchange,
+      sessionId: string,
+      text: string
+    ): Turn => {
+      const takesEvents = Object.hasOwn(objectOf(caller.capabilities["experimental"]), event)
+      return {
+        ask,
+        caller,
+        log,
+        progress,
+        sessionId,
+        text,
+        tell: (data) => {
+          const params = { session_id: sessionId, event: data }
+          if (takesEvents) notify(event, params)
+          else log({ level: "info", logger: name, data: params })
+        }
+      }
+    }
+
+    const textOf = (args: JsonRpc.JsonObject, key: string): Effect.Effect<string, AgentFailed> => {
+      const value = args[key]
+      if (typeof value !== "string" || value.trim() === "") {
+        return failed(`Invalid arguments: ${key} is not a text, or is empty`)
+      }
+      return value.length > maxText
+        ? failed(`Invalid arguments: ${key} has ${value.length} characters, and the limit is ${maxText}`)
+        : Effect.succeed(value)
+    }
+
+    const start = (exchange: McpServer.Exchange, args: JsonRpc.JsonObject) =>
+      Effect.flatMap(textOf(args, "prompt"), (prompt) =>
+        sessions.start(exchange.caller.principal, (id) => agent.start(turn(exchange, id, prompt))))
+
+    const reply = (exchange: McpServer.Exchange, args: JsonRpc.JsonObject) =>
+      Effect.flatMap(Effect.all([textOf(args, "session_id"), textOf(args, "message")]), ([id, message]) =>
+        sessions.resume(id, exchange.caller.principal, Effect.suspend(() => agent.reply(turn(exchange, id, message)))))
+
+    const call: McpServer.Handler = (exchange) => {
+      const { arguments: args, name: tool } = exchange.params
+      const run = tool === name ? start : tool === `${name}-reply` ? reply : undefined
+      if (run === undefined) {
+        const message = `Unknown tool: ${String(tool).slice(0, 128)}`
+        return Effect.fail(new McpServer.Refusal({ code: McpServer.codes.invalidParams, message }))
+      }
+      const content = (text: string) => [{ type: "text", text }]
+      return Effect.match(run(exchange, objectOf(args)), {
+        onFailure: ({ reason }): JsonRpc.JsonObject => ({ content: content(reason), isError: true }),
+        onSuccess: (result) => ({ content: content(result.response), structuredContent: { ...result } })
+      })
+    }
+
+    const tools = definitions(all)
+    const handlers = new Map<string, McpServer.Handler>([
+      ["tools/list", () => Effect.succeed({ tools })],
+      ["tools/call", call],
+      ["resources/list", () => Effect.succeed({ resources: [] })],
+      ["resources/templates/list", () => Effect.succeed({ resourceTemplates: [] })],
+      ["prompts/list", () => Effect.succeed({ prompts: [] })]
+    ])
+    return {
+      info: { name, version, title },
+      instructions,
+      capabilities: { tools: {}, resources: {}, prompts: {}, logging: {}, experimental: { [event]: {} } },
+      attend: () => Effect.succeed({ handlers, hints: () => ({ ttlMs: 3_600_000, cacheScope: "public" }) })
+    }
+  })
+
+/** The agent over the stdin and stdout of this process. */
 export const layerStdio = (
   options?: Partial<Options>,
   limits?: Partial<McpServer.Limits>
-): Layer.Layer<StdioServer.StdioServer, never, Agent.Agent | StdioLink.StdioLink> =>
+): Layer.Layer<StdioServer.StdioServer, never, Agent | StdioLink.StdioLink> =>
   StdioServer.layer(make(options), limits)

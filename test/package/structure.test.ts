@@ -116,7 +116,7 @@ describe("every module of src", () => {
 })
 
 /** The public modules now, which may only become fewer (the registry came with issue 18). DESIGN §4 asks for 45. */
-const publicModules = 76
+const publicModules = 75
 
 /** The public modules that only their paths import, because they need Node or an optional package. */
 const outsideOfIndex = /^(index\.ts$|node\/|demo\/|testing\/|agent\/(AiSdk|AiToolkit|LangChain)\.ts$)/

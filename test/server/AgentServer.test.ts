@@ -3,7 +3,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as TestClock from "effect/TestClock"
-import * as Agent from "../../src/server/Agent.ts"
 import * as AgentServer from "../../src/server/AgentServer.ts"
 import * as PipedCaller from "../support/pipedCaller.ts"
 
@@ -14,12 +13,12 @@ const agent = Effect.sync(() => {
   const gates = new Map<string, Deferred.Deferred<void>>()
   const events: Array<string> = []
   const log = (event: string) => Effect.sync(() => events.push(event))
-  const answer = ({ progress, tell, text }: Agent.Turn) =>
+  const answer = ({ progress, tell, text }: AgentServer.Turn) =>
     Effect.gen(function*() {
       yield* log(`turn ${text}`)
       progress({ progress: 1 })
       tell({ type: "heard", text })
-      if (text === "fail") return yield* new Agent.AgentFailed({ reason: "I will not" })
+      if (text === "fail") return yield* new AgentServer.AgentFailed({ reason: "I will not" })
       if (text === "die") return yield* Effect.die("secret")
       const gate = gates.get(text)
       if (gate !== undefined) yield* Effect.onInterrupt(Deferred.await(gate), () => log(`stopped ${text}`))
@@ -34,7 +33,7 @@ const agent = Effect.sync(() => {
     service: {
       start: (turn) => Effect.zipRight(Effect.addFinalizer(() => log("released")), answer(turn)),
       reply: answer
-    } satisfies Agent.Agent["Type"]
+    } satisfies AgentServer.Agent["Type"]
   }
 })
 
@@ -42,7 +41,7 @@ const options = { name: "cocode", version: "2.0.0", description: "Gives a task t
 
 const served = Effect.fnUntraced(function*(more: Partial<AgentServer.Options> = {}) {
   const made = yield* agent
-  const offer = yield* Effect.provideService(AgentServer.make({ ...options, ...more }), Agent.Agent, made.service)
+  const offer = yield* Effect.provideService(AgentServer.make({ ...options, ...more }), AgentServer.Agent, made.service)
   return { ...made, offer }
 })
 
@@ -227,7 +226,7 @@ describe("an agent as a server", () => {
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()
       const [gate, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const stubborn: Agent.Agent["Type"] = {
+      const stubborn: AgentServer.Agent["Type"] = {
         start: () =>
           Effect.addFinalizer(() => Deferred.succeed(released, undefined)).pipe(
             Effect.zipRight(Deferred.succeed(begun, undefined)),
@@ -239,7 +238,7 @@ describe("an agent as a server", () => {
       }
       const offer = yield* Effect.provideService(
         AgentServer.make(),
-        Agent.Agent,
+        AgentServer.Agent,
         stubborn
       )
       const caller = yield* PipedCaller.initialized(offer)

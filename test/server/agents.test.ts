@@ -2,7 +2,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Layer, Scope } from "effect"
 import * as NodeHttpListener from "../../src/node/NodeHttpListener.ts"
-import * as Agent from "../../src/server/Agent.ts"
 import * as AgentServer from "../../src/server/AgentServer.ts"
 import { type Caller, connect, type Kind } from "./callers.ts"
 
@@ -17,7 +16,7 @@ const kinds: ReadonlyArray<Kind> = [
 const interrupted = Deferred.unsafeMake<void>(Effect.runSync(Effect.fiberId))
 
 /** Does what it is told: `count`, `ask` and `wait` are orders, and anything else is said again. */
-const agent = Agent.Agent.of({
+const agent = AgentServer.Agent.of({
   start: ({ text }) => Effect.succeed(`begun with ${text}`),
   reply: ({ ask, progress, tell, text }) => {
     switch (text) {
@@ -33,7 +32,7 @@ const agent = Agent.Agent.of({
             requestedSchema: { type: "object", properties: { answer: { type: "string" } } }
           }),
           {
-            onFailure: ({ message }) => Effect.fail(new Agent.AgentFailed({ reason: message })),
+            onFailure: ({ message }) => Effect.fail(new AgentServer.AgentFailed({ reason: message })),
             onSuccess: (given) => Effect.succeed(JSON.stringify(given))
           }
         )
@@ -57,7 +56,7 @@ let url: string
 beforeAll(async () => {
   const listening = Layer.buildWithScope(
     NodeHttpListener.layer(AgentServer.make({ name: "cocode" })).pipe(
-      Layer.provide(Layer.succeed(Agent.Agent, agent))
+      Layer.provide(Layer.succeed(AgentServer.Agent, agent))
     ),
     scope
   )
