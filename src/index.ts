@@ -76,8 +76,6 @@ export * as Resolution from "./config/Resolution.ts"
 export * as RetryPolicy from "./resilience/RetryPolicy.ts"
 /** The metrics of a runtime. */
 export * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
-/** Gives each caller of a gateway its runtime. */
-export * as Runtimes from "./server/Runtimes.ts"
 /** A connector over the official SDK's client. */
 export * as SdkConnector from "./client/SdkConnector.ts"
 /** The tools that a model has found in one session. */

@@ -17,14 +17,13 @@ import * as Grants from "../safety/Grants.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"
 import * as Permissions from "../safety/Permissions.ts"
 import * as McpServe from "../server/McpServe.ts"
-import * as Runtimes from "../server/Runtimes.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as ToolSearch from "../tools/ToolSearch.ts"
 import * as NodeMcpRuntime from "./NodeMcpRuntime.ts"
 import * as NodeSpill from "./NodeSpill.ts"
 
 /** The services that tell the callers of a gateway apart. */
-const seated = ({ approval, handlers }: Runtimes.Seat): Context.Context<never> => {
+const seated = ({ approval, handlers }: McpServe.Seat): Context.Context<never> => {
   const context = approval === undefined ? Context.empty() : Context.make(Approval.Approval, approval)
   return handlers === undefined ? context : Context.add(context, InputHandlers.InputHandlers, handlers)
 }
@@ -34,7 +33,7 @@ const runtimes = (
   layer: (options: { readonly lazy: boolean }) => Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure>,
   isLazy: boolean | undefined
 ) =>
-  Effect.map(Effect.context<never>(), (environment): Runtimes.Runtimes["Type"] => {
+  Effect.map(Effect.context<never>(), (environment): McpServe.Runtimes["Type"] => {
     const shared = Context.omit(McpEvent.McpEvents, Permissions.Permissions)(environment)
     return {
       open: (seat) =>
@@ -48,13 +47,13 @@ const runtimes = (
   })
 
 /** Runtimes over servers that are given in code. What a tool was, and what was approved, holds for all of them. */
-export const layerRuntimes = (options: NodeMcpRuntime.Options): Layer.Layer<Runtimes.Runtimes> => {
+export const layerRuntimes = (options: NodeMcpRuntime.Options): Layer.Layer<McpServe.Runtimes> => {
   const pins = ToolPins.make(options.pins).pipe(
     Effect.provideServiceEffect(TrustStore.TrustStore, TrustStore.makeMemory),
     Effect.provideServiceEffect(McpEvent.McpEvents, McpEvent.make())
   )
   const composition = Layer.scoped(
-    Runtimes.Runtimes,
+    McpServe.Runtimes,
     runtimes(({ lazy }) => NodeMcpRuntime.layer({ ...options, lazy }), options.lazy)
   ).pipe(
     Layer.provide([
@@ -69,9 +68,9 @@ export const layerRuntimes = (options: NodeMcpRuntime.Options): Layer.Layer<Runt
 /** Runtimes over what the discovery of the environment found; see `NodeMcpRuntime.layerDiscovered`. */
 export const layerRuntimesDiscovered = (
   options: NodeMcpRuntime.ConfiguredOptions = {}
-): Layer.Layer<Runtimes.Runtimes, never, ConfigDiscovery.ConfigDiscovery> =>
+): Layer.Layer<McpServe.Runtimes, never, ConfigDiscovery.ConfigDiscovery> =>
   Layer.scoped(
-    Runtimes.Runtimes,
+    McpServe.Runtimes,
     isolated(
       Effect.flatMap(ConfigDiscovery.ConfigDiscovery, (discovery) =>
         runtimes(

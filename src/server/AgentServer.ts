@@ -112,7 +112,9 @@ const makeSessions = ({ maxSessions, maxWaiting, sessionTimeout }: Options) =>
     ): Effect.Effect<Response, AgentFailed> =>
       Effect.suspend(() => {
         if (sessions.size + starting >= maxSessions) {
-          return failed(`The limit of ${maxSessions} conversations is reached. Continue one of them, or try again later.`)
+          return failed(
+            `The limit of ${maxSessions} conversations is reached. Continue one of them, or try again later.`
+          )
         }
         starting++
         return Effect.uninterruptibleMask((restore) =>
@@ -234,7 +236,13 @@ export const make = (
 
     const reply = (exchange: McpServer.Exchange, args: JsonRpc.JsonObject) =>
       Effect.flatMap(Effect.all([textOf(args, "session_id"), textOf(args, "message")]), ([id, message]) =>
-        sessions.resume(id, exchange.caller.principal, Effect.suspend(() => agent.reply(turn(exchange, id, message)))))
+        sessions.resume(
+          id,
+          exchange.caller.principal,
+          Effect.suspend(() =>
+            agent.reply(turn(exchange, id, message))
+          )
+        ))
 
     const call: McpServer.Handler = (exchange) => {
       const { arguments: args, name: tool } = exchange.params
@@ -252,9 +260,11 @@ export const make = (
 
     const tools = definitions(all)
     const handlers = new Map<string, McpServer.Handler>([
-      ["tools/list", () => Effect.succeed({ tools })],
+      ["tools/list", () =>
+        Effect.succeed({ tools })],
       ["tools/call", call],
-      ["resources/list", () => Effect.succeed({ resources: [] })],
+      ["resources/list", () =>
+        Effect.succeed({ resources: [] })],
       ["resources/templates/list", () => Effect.succeed({ resourceTemplates: [] })],
       ["prompts/list", () => Effect.succeed({ prompts: [] })]
     ])
@@ -270,5 +280,4 @@ export const make = (
 export const layerStdio = (
   options?: Partial<Options>,
   limits?: Partial<McpServer.Limits>
-): Layer.Layer<StdioServer.StdioServer, never, Agent | StdioLink.StdioLink> =>
-  StdioServer.layer(make(options), limits)
+): Layer.Layer<StdioServer.StdioServer, never, Agent | StdioLink.StdioLink> => StdioServer.layer(make(options), limits)

@@ -1,46 +1,57 @@
-/** The gateway: all that the servers of a runtime offer, behind one server, for callers of either era. */
-import type * as Context from "effect/Context"
+/** The gateway: the tools, resources and prompts of all servers of a runtime as one server, for callers of both eras. */
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as InputHandlers from "../client/InputHandlers.ts"
 import * as Protocol from "../client/Protocol.ts"
-import type * as OutputGuard from "../safety/OutputGuard.ts"
-import type * as ToolSearch from "../tools/ToolSearch.ts"
+import type * as McpError from "../McpError.ts"
+import type * as McpEvent from "../McpEvent.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import type * as Approval from "../safety/Approval.ts"
+import * as OutputGuard from "../safety/OutputGuard.ts"
+import type * as Permissions from "../safety/Permissions.ts"
+import * as Redaction from "../safety/Redaction.ts"
+import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as ToolSearch from "../tools/ToolSearch.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as PassThrough from "./gateway/passThrough.ts"
+import * as Prompts from "./gateway/prompts.ts"
+import * as Resources from "./gateway/resources.ts"
+import * as Search from "./gateway/search.ts"
+import * as Seats from "./gateway/seats.ts"
+import * as Tools from "./gateway/tools.ts"
+import * as Visits from "./gateway/visits.ts"
 import type * as HttpEndpoint from "./HttpEndpoint.ts"
-import * as internal from "./internal/gateway/gateway.ts"
 import type * as McpServer from "./McpServer.ts"
-import type * as Runtimes from "./Runtimes.ts"
 
 export interface Options {
   readonly name: string
   readonly version: string
   readonly title: string | undefined
   readonly instructions: string | undefined
-  /**
-   * How tools and prompts are named: `qualified` by their server, or `plain`, as their server does, where no two servers
-   * have the same name.
-   */
+  /** `qualified`: names contain the server. `plain`: a name of the server, unless two servers have it. */
   readonly naming: "qualified" | "plain"
   /**
-   * What becomes of texts of servers: `clean` takes out what hides in them and keeps what is too long to be read page by
-   * page; `wrap` marks them as somebody else's words besides, for callers that show them to a model as they are; `asis`
-   * leaves them.
+   * The texts of servers. `clean`: without hidden text, and long texts in pages. `wrap`: also marked as the words of a
+   * server, for callers that show them to a model as they are. `asis`: unchanged.
    */
   readonly output: "clean" | "wrap" | "asis"
-  /** Whether callers are given a search, a description and a call in place of all tools. */
+  /** Three tools (search, describe, call) in place of all tools. */
   readonly search: boolean
-  /** Whether only one program is served: servers are then started once, when it has said what it can be asked. */
+  /** One program is served: servers start once, with the capabilities that it declares. */
   readonly single: boolean
-  /** The servers that all callers share, because they neither ask anything nor remember who has called. */
+  /** The servers to which all callers share a connection, because they ask nothing and remember no caller. */
   readonly shared: (server: string) => boolean
   /**
-   * How long a list waits for slow servers; `tools/list` waits for a server of which nothing is known as long as
-   * `ToolCatalog.Options.firstListWait` says.
+   * How long a list waits for slow servers. `tools/list` waits `ToolCatalog.Options.firstListWait` for a server without a
+   * cached list.
    */
   readonly gate: Duration.DurationInput
-  /** How many callers may have connections of their own. */
+  /** Callers with connections of their own. */
   readonly maxSeats: number
-  /** Connections for callers without sessions are kept so long for the next one. */
+  /** How long connections of a caller without a session are kept for its next request. */
   readonly seatTimeout: Duration.DurationInput
 }
 
@@ -59,25 +70,152 @@ export const defaults: Options = {
   seatTimeout: Duration.minutes(5)
 }
 
-export type Requirements = OutputGuard.OutputGuard | Runtimes.Runtimes | ToolSearch.ToolSearch
+/** The services of one runtime. */
+export type Services =
+  | McpEvent.McpEvents
+  | McpRuntime.McpRuntime
+  | Permissions.Permissions
+  | ToolCatalog.ToolCatalog
 
-/** What the gateway offers, for `StdioServer` or `HttpEndpoint`. */
+/** The caller of one runtime. */
+export interface Seat {
+  /** Answers the questions of servers. */
+  readonly handlers?: InputHandlers.Handlers | undefined
+  readonly approval?: Approval.Approval["Type"] | undefined
+  /** Every server starts at its first use. */
+  readonly lazy: boolean
+}
+
+/** Opens the runtimes of a gateway: the shared one, and those of single callers. `NodeMcpServe` provides it. */
+export class Runtimes extends Context.Tag("effect-mcp-runtime/server/McpServe/Runtimes")<Runtimes, {
+  readonly open: (seat: Seat) => Effect.Effect<
+    Context.Context<Services>,
+    McpError.RequiredServersFailed | McpError.ConfigurationError,
+    Scope.Scope
+  >
+}>() {}
+
+export type Requirements = OutputGuard.OutputGuard | Runtimes | ToolSearch.ToolSearch
+
+/** An offer for `StdioServer` or `HttpEndpoint`. */
 export interface Gateway extends McpServer.Offer {
-  /** The runtime that all callers share, for health and metrics; started now if it is not yet. */
-  readonly shared: Effect.Effect<Context.Context<Runtimes.Services>, McpServer.Refusal>
-  /** How many callers have connections of their own. */
+  /** The shared runtime, for health and metrics; opened if it is not open. */
+  readonly shared: Effect.Effect<Context.Context<Services>, McpServer.Refusal>
+  /** The number of callers with connections of their own. */
   readonly seats: () => number
 }
 
-/** All connections end with the scope. */
-export const make = (
-  options?: Partial<Options>
-): Effect.Effect<Gateway, never, Requirements | Scope.Scope> => internal.make({ ...defaults, ...options })
+const capabilities: JsonRpc.JsonObject = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {}
+}
 
-/** `/health` for anybody, `/status` and `/metrics` (as Prometheus reads them) for callers, beside the protocol. */
+/**
+ * The extensions of the servers of a seat. Servers that are still connecting are waited for; a disconnected one counts with
+ * its last declaration.
+ */
+const extensions = (gate: Duration.DurationInput) => {
+  const known = new Map<string, JsonRpc.JsonObject>()
+  return ({ connected, runtime }: Seats.Seat): Effect.Effect<JsonRpc.JsonObject> =>
+    Effect.gen(function*() {
+      const settled = Stream.filter(
+        runtime.servers.changes,
+        (servers) => servers.every(({ status }) => status._tag !== "Connecting")
+      )
+      yield* Effect.timeoutOption(Stream.runHead(settled), gate)
+      const note = (server: string) =>
+        runtime.withClient(server, ({ capabilities }) =>
+          Effect.sync(() => known.set(server, PassThrough.extensionsOf(capabilities)))).pipe(
+            Effect.timeoutOption(gate),
+            Effect.ignore
+          )
+      yield* Effect.forEach(yield* connected, note, { concurrency: "unbounded", discard: true })
+      const servers = yield* runtime.servers.list
+      return PassThrough.mergedExtensions(servers.map(({ name }) =>
+        known.get(name) ?? {}
+      ))
+    })
+}
+
+/** A list of the gateway has one page. */
+const onePage =
+  (list: (caller: McpServer.Caller) => ReturnType<McpServer.Handler>): McpServer.Handler => ({ caller, params }) =>
+    params["cursor"] === undefined ? list(caller) : PassThrough.invalidParams("Invalid params: unknown cursor")
+
+/** All connections end with the scope. */
+export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Requirements | Scope.Scope> =>
+  Effect.gen(function*() {
+    const options = { ...defaults, ...given }
+    const { gate, instructions, name, output, search, single, title, version } = options
+    const guard = yield* OutputGuard.OutputGuard
+    const toolSearch = yield* ToolSearch.ToolSearch
+    const redaction = yield* Redaction.Redaction
+    const seats = yield* Seats.make(options, yield* Runtimes)
+    const texts = PassThrough.texts(guard, output)
+    const refusal = PassThrough.refusalOf(redaction.text)
+    const extensionsOf = extensions(gate)
+    // before the first caller, which need not wait then
+    if (!single) yield* Effect.forkScoped(Effect.ignoreLogged(seats.shared))
+
+    const attend = (visit: McpServer.Visit): Effect.Effect<McpServer.Attendance, never, Scope.Scope> =>
+      Effect.map(Visits.make(seats, options, visit), ({ notified, setLogLevel, ...place }) => {
+        const parts: Visits.Parts = { options, place, texts, refusal, links: Resources.links() }
+        const tools = Tools.make(parts)
+        const resources = Resources.make(parts)
+        const prompts = Prompts.make(parts, resources.template)
+        const searching = Search.make(toolSearch, tools)
+        const own = output === "asis" ? [] : [Tools.readOutput.definition]
+
+        const call: McpServer.Handler = (exchange) =>
+          Effect.flatMap(Tools.callOf(exchange.params), ({ args, name }) => {
+            if (own.length > 0 && name === Tools.readOutput.name) return Tools.readOutput.call(guard, output, args)
+            if (!search) return tools.call(exchange, name, args)
+            return searching(exchange, name, args) ?? PassThrough.invalidParams(`Unknown tool: ${name.slice(0, 512)}`)
+          })
+
+        return {
+          handlers: new Map<string, McpServer.Handler>([
+            [
+              "tools/list",
+              onePage((caller) =>
+                Effect.map(
+                  search ? Effect.succeed(Search.definitions) : tools.list(caller),
+                  (tools) => ({ tools: [...tools, ...own] })
+                )
+              )
+            ],
+            ["tools/call", call],
+            ["resources/list", onePage(resources.list)],
+            ["resources/templates/list", onePage(resources.templates)],
+            ["resources/read", resources.read],
+            ["prompts/list", onePage(prompts.list)],
+            ["prompts/get", prompts.get],
+            ["completion/complete", prompts.complete]
+          ]),
+          extensions: (caller) => Effect.orElseSucceed(Effect.flatMap(place.base(caller), extensionsOf), () => ({})),
+          watch: (uri) => resources.watch(uri, (uri) => visit.notify("notifications/resources/updated", { uri })),
+          notified,
+          setLogLevel
+        }
+      })
+
+    return {
+      info: { name, version, title },
+      instructions,
+      capabilities,
+      attend,
+      shared: Effect.map(seats.shared, ({ context }) => context),
+      seats: seats.size
+    }
+  })
+
+/** `/health` without a token; `/status` and `/metrics` (for Prometheus) for callers. */
 export const pages = (gateway: Gateway): ReadonlyArray<HttpEndpoint.Page> => {
-  // the HTTP of platform is for those who serve
-  const load = Effect.promise(() => import("./internal/gateway/pages.ts"))
+  // imported on demand, because only HTTP needs these modules of @effect/platform
+  const load = Effect.promise(() => import("./gateway/statusPages.ts"))
   return [
     { path: "/health", guarded: false, render: Effect.flatMap(load, ({ health }) => health(gateway)) },
     { path: "/status", guarded: true, render: Effect.flatMap(load, ({ status }) => status(gateway)) },

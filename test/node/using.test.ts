@@ -25,7 +25,7 @@ import * as Teardown from "../../src/resilience/Teardown.ts"
 import * as Approval from "../../src/safety/Approval.ts"
 import * as OutputGuard from "../../src/safety/OutputGuard.ts"
 import * as Permissions from "../../src/safety/Permissions.ts"
-import * as Runtimes from "../../src/server/Runtimes.ts"
+import * as McpServe from "../../src/server/McpServe.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
@@ -390,7 +390,7 @@ describe("runtimes of one application", () => {
         Layer.succeed(McpEvent.McpEvents, events)
       )
       const runtimes = yield* Effect.provide(
-        Runtimes.Runtimes,
+        McpServe.Runtimes,
         NodeMcpServe.layerRuntimes({ ...options, permissions: { rules: [{ decision: "deny", tool: "a/echo" }] } }).pipe(
           Layer.provide(application)
         )

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Names from "../../src/server/internal/gateway/names.ts"
+import * as Names from "../../src/server/gateway/names.ts"
 
-const known = (text: string): Names.Known => {
+const known = (text: string): Names.Identity => {
   const [server = "", name = ""] = text.split("/")
-  return { server, name, qualified: `mcp__${server}__${name}` }
+  return { name, qualified: `mcp__${server}__${name}` }
 }
 
 const plain = (...items: ReadonlyArray<string>) => Names.make(items, "plain", known, ["mcp_read_output"])

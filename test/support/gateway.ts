@@ -10,7 +10,6 @@ import * as Spill from "../../src/safety/Spill.ts"
 import * as Tokens from "../../src/safety/Tokens.ts"
 import * as McpServe from "../../src/server/McpServe.ts"
 import * as McpServer from "../../src/server/McpServer.ts"
-import * as Runtimes from "../../src/server/Runtimes.ts"
 import type * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as ToolCache from "../../src/tools/ToolCache.ts"
 import * as ToolPins from "../../src/tools/ToolPins.ts"
@@ -32,7 +31,7 @@ const runtimes = (
   servers: ReadonlyArray<ServerConfig.ServerConfig>,
   options: Options,
   kept: Context.Context<Grants.Grants | ToolCache.ToolCache | ToolPins.ToolPins>
-): Runtimes.Runtimes["Type"] => ({
+): McpServe.Runtimes["Type"] => ({
   open: ({ approval, handlers, lazy }) =>
     Layer.build(
       Runtime.layer(peers, {
@@ -53,7 +52,7 @@ export const make = (peers: Peers, servers: ReadonlyArray<ServerConfig.ServerCon
       Layer.mergeAll(Grants.layerMemory, ToolCache.layer(), ToolPins.layerMemory()).pipe(Layer.provide(McpEvent.layer))
     )
     const needed = yield* Layer.build(Layer.mergeAll(
-      Layer.succeed(Runtimes.Runtimes, runtimes(peers, servers, options, kept)),
+      Layer.succeed(McpServe.Runtimes, runtimes(peers, servers, options, kept)),
       Layer.provide(OutputGuard.layer({ readTool: "mcp_read_output", ...options.guard }), [
         Spill.layerMemory(),
         Tokens.layerEstimate,

@@ -1,0 +1,182 @@
+/** What passes between a caller and a server: parameters, results, texts, errors and extensions of the protocol. */
+import * as Effect from "effect/Effect"
+import { objectOf } from "../../client/messages.ts"
+import { canonicalJson } from "../../json/canonical.ts"
+import type * as McpError from "../../McpError.ts"
+import * as HiddenText from "../../safety/HiddenText.ts"
+import type * as OutputGuard from "../../safety/OutputGuard.ts"
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as McpServe from "../McpServe.ts"
+import * as McpServer from "../McpServer.ts"
+
+type Json = JsonRpc.Json
+type JsonObject = JsonRpc.JsonObject
+type Output = McpServe.Options["output"]
+
+const reserved = "io.modelcontextprotocol/"
+
+/** MCP Apps: the caller renders `ui://` resources, and these may call tools. */
+const ui = `${reserved}ui`
+
+/** Never passed on, because it adds methods that the gateway does not forward. */
+const tasks = `${reserved}tasks`
+
+const maxExtensions = 64
+const maxSettings = 65_536
+
+export const invalidParams = (message: string, data?: Json): McpServer.Refusal =>
+  new McpServer.Refusal({ code: McpServer.codes.invalidParams, message, data })
+
+/** The extensions of a caller or a server that pass the gateway, with their settings. */
+export const extensionsOf = (capabilities: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(objectOf(capabilities["extensions"]))
+      .flatMap(([id, settings]) =>
+        JsonRpc.isObject(settings) && id !== tasks ? [[id, objectOf(settings)] as const] : []
+      )
+      .filter(([, settings]) => JSON.stringify(settings).length <= maxSettings)
+      .slice(0, maxExtensions)
+  )
+
+export const hasExtensions = (capabilities: JsonObject): boolean => Object.keys(extensionsOf(capabilities)).length > 0
+
+export const showsApps = ({ capabilities }: Pick<McpServer.Caller, "capabilities">): boolean =>
+  Object.hasOwn(extensionsOf(capabilities), ui)
+
+/** True for the address of an app's page. */
+export const isPage = (uri: string): boolean => uri.startsWith("ui://")
+
+/** The extensions of several servers. Of different settings for one extension, the equal fields are kept. */
+export const mergedExtensions = (all: Iterable<JsonObject>): JsonObject => {
+  const merged = new Map<string, JsonObject>()
+  for (const [id, declared] of Array.from(all).flatMap((extensions) => Object.entries(extensions))) {
+    const settings = objectOf(declared)
+    const before = Object.entries(merged.get(id) ?? settings)
+    const agreed = before.filter(([key, value]) =>
+      Object.hasOwn(settings, key) && canonicalJson(settings[key] ?? null) === canonicalJson(value ?? null)
+    )
+    merged.set(id, Object.fromEntries(agreed))
+  }
+  return Object.fromEntries(merged)
+}
+
+/** A caller's `_meta` without the fields of its own connection. */
+export const metaFor = (params: JsonObject): JsonObject | undefined => {
+  const entries = Object.entries(objectOf(params["_meta"]))
+    .filter(([key]) => key !== "progressToken" && !key.startsWith(reserved))
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+/** A server's result without the fields of its own connection. */
+export const resultFor = ({ _meta, resultType, ...rest }: JsonObject): JsonObject => {
+  const meta = Object.entries(objectOf(_meta)).filter(([key]) => !key.startsWith(reserved))
+  return {
+    ...rest,
+    ...(resultType === "input_required" ? { resultType } : {}),
+    ...(meta.length === 0 ? {} : { _meta: Object.fromEntries(meta) })
+  }
+}
+
+/** For a request whose caller answers the server's questions itself: its capabilities, and its answers so far. */
+export const passInput = ({ caller: { capabilities }, params }: McpServer.Exchange) => ({
+  capabilities: capabilities["extensions"] === undefined
+    ? capabilities
+    : { ...capabilities, extensions: extensionsOf(capabilities) },
+  inputResponses: params["inputResponses"],
+  requestState: params["requestState"]
+})
+
+/** A definition of a server, safe to show, with these fields of the gateway. */
+export const definitionOf = (raw: JsonObject, output: Output, fields: JsonObject): JsonObject => ({
+  ...(output === "asis" ? raw : HiddenText.cleanJson(raw)),
+  ...fields
+})
+
+export interface Texts {
+  /** The content of a result or of a message. A part of an unknown kind stays as it is. */
+  readonly content: (
+    content: Json | undefined,
+    source: OutputGuard.Source,
+    caller: McpServer.Caller
+  ) => Effect.Effect<Json | undefined>
+  /** The contents of the resource `source.tool`: the address that was requested, not one that the server claims. */
+  readonly contents: (contents: Json | undefined, source: OutputGuard.Source) => Effect.Effect<Json | undefined>
+}
+
+export const texts = (guard: OutputGuard.OutputGuard["Type"], output: Output): Texts => {
+  const guarded = (part: JsonObject, source: OutputGuard.Source): Effect.Effect<JsonObject> => {
+    const { text: before } = part
+    if (typeof before !== "string") return Effect.succeed(part)
+    return Effect.map(guard.renderText(before, source), ({ body, text: wrapped }) => {
+      const text = output === "wrap" ? wrapped : body
+      return text === before ? part : { ...part, text }
+    })
+  }
+
+  const each = (
+    parts: Json | undefined,
+    f: (part: JsonObject) => Effect.Effect<JsonObject>
+  ): Effect.Effect<Json | undefined> => {
+    if (output === "asis") return Effect.succeed(parts)
+    const one = (part: Json): Effect.Effect<Json> => JsonRpc.isObject(part) ? f(objectOf(part)) : Effect.succeed(part)
+    if (Array.isArray(parts)) return Effect.forEach(parts, one)
+    return parts === undefined ? Effect.succeed(parts) : one(parts)
+  }
+
+  return {
+    content: (content, source, caller) =>
+      each(content, (part) => {
+        const { resource, type } = part
+        if (type === "text") return guarded(part, source)
+        if (type !== "resource" || !JsonRpc.isObject(resource)) return Effect.succeed(part)
+        const { mimeType, uri } = objectOf(resource)
+        // for a caller that renders it and does not read it
+        const isRendered = typeof uri === "string" && isPage(uri) && showsApps(caller) &&
+          typeof mimeType === "string" && mimeType.startsWith("text/html")
+        if (isRendered) return Effect.succeed(part)
+        return Effect.map(guarded(objectOf(resource), source), (resource) => ({ ...part, resource }))
+      }),
+    contents: (contents, source) =>
+      isPage(source.tool) ? Effect.succeed(contents) : each(contents, (part) => guarded(part, source))
+  }
+}
+
+/** Errors of the connection to the server, which the caller did not cause. */
+const ofConnection: ReadonlySet<number> = new Set([
+  McpServer.codes.parse,
+  McpServer.codes.invalidRequest,
+  McpServer.codes.headerMismatch,
+  McpServer.codes.unsupportedVersion
+])
+
+const codeOf = (error: McpError.McpError): number => {
+  switch (error._tag) {
+    case "InvalidArguments":
+    case "NotFound":
+      return McpServer.codes.invalidParams
+    case "CapabilityMissing":
+      return McpServer.codes.methodNotFound
+    case "RemoteError":
+      return ofConnection.has(error.code) ? McpServer.codes.internal : error.code
+    default:
+      return McpServer.codes.internal
+  }
+}
+
+/** An error on the way to a server, as an error answer. */
+export const refusalOf = (redact: (text: string) => string) => (error: McpError.McpError): McpServer.Refusal => {
+  const code = codeOf(error)
+  if (error._tag === "RemoteError") {
+    const message = HiddenText.clean(redact(error.detail), "result").text
+    // the cast: it came as JSON
+    return new McpServer.Refusal({ code, message, data: error.data as Json | undefined })
+  }
+  const data = error._tag === "NotFound" && error.kind === "resource" ? { uri: error.name } : undefined
+  return new McpServer.Refusal({ code, message: redact(`${error._tag}: ${error.message}`), data })
+}
+
+/** The result of a tool, with an error that a model can act on. */
+export const textResult = (text: string, isError = false): JsonObject => ({
+  content: [{ type: "text", text }],
+  ...(isError ? { isError } : {})
+})

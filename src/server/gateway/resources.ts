@@ -1,0 +1,197 @@
+/**
+ * The resources of all servers for one visit. An address has the server that lists it, whose template matches it, or whose
+ * result has linked to it. An address that several servers list contains its server: `mcp+server:NAME/ADDRESS`.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { objectOf } from "../../client/messages.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
+import * as RuntimeLog from "../../runtimeLog.ts"
+import * as UriTemplate from "../../text/uriTemplate.ts"
+import * as Tool from "../../tools/Tool.ts"
+import type * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as McpServer from "../McpServer.ts"
+import * as Names from "./names.ts"
+import * as PassThrough from "./passThrough.ts"
+import * as Visits from "./visits.ts"
+
+export interface Identity {
+  readonly server: string
+  readonly uri: string
+}
+
+type Answer = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+
+export interface Resources {
+  readonly list: (caller: McpServer.Caller) => Answer
+  readonly templates: (caller: McpServer.Caller) => Answer
+  readonly read: McpServer.Handler
+  readonly watch: (
+    uri: string,
+    changed: (uri: string) => void
+  ) => Effect.Effect<void, McpServer.Refusal, Scope.Scope>
+  readonly template: (
+    caller: McpServer.Caller,
+    uriTemplate: string
+  ) => Effect.Effect<Identity, McpServer.Refusal>
+}
+
+const maxUri = 8_192
+
+/** Links to more addresses are forgotten, oldest first. */
+const maxLinks = 4_096
+
+const scheme = "mcp+server:"
+
+const qualified = ({ server, uri }: Identity): string => `${scheme}${encodeURIComponent(server)}/${uri}`
+
+const parse = (uri: string): Identity | undefined => {
+  const [, server, rest] = /^mcp\+server:([^/]*)\/([^]*)$/.exec(uri) ?? []
+  if (server === undefined || rest === undefined) return undefined
+  try {
+    return { server: decodeURIComponent(server), uri: rest }
+  } catch {
+    return undefined
+  }
+}
+
+const unknown = (uri: string): McpServer.Refusal =>
+  PassThrough.invalidParams(`Resource not found: ${uri.slice(0, 256)}`, { uri: uri.slice(0, maxUri) })
+
+/** The page of an app belongs to no server once several have linked to it; any other address to the latest. */
+export const links = (): Visits.Links => {
+  const servers = new Map<string, ReadonlyArray<string>>()
+  const add = (server: string, uri: JsonRpc.Json | undefined): void => {
+    if (typeof uri !== "string" || uri.length > maxUri) return
+    const others = PassThrough.isPage(uri) ? (servers.get(uri) ?? []).filter((other) => other !== server) : []
+    servers.delete(uri)
+    servers.set(uri, [...others, server])
+    const [oldest] = servers.keys()
+    if (servers.size > maxLinks && oldest !== undefined) servers.delete(oldest)
+  }
+  return {
+    add: (server, content) => {
+      for (const part of Array.isArray(content) ? content : [content]) {
+        const { resource, type, uri } = objectOf(part)
+        if (type === "resource_link") add(server, uri)
+        if (type === "resource") add(server, objectOf(resource)["uri"])
+      }
+    },
+    servers: (uri) => servers.get(uri) ?? []
+  }
+}
+
+/** The only server among these; `undefined` if there are several, or none. */
+const only = (servers: Iterable<string>): string | undefined => {
+  const [server, ...others] = new Set(servers)
+  return others.length === 0 ? server : undefined
+}
+
+export const make = (parts: Visits.Parts): Resources => {
+  const { links, options: { gate, output }, place, texts } = parts
+
+  /** The items of one list that no rule denies. */
+  const offered = <A extends { readonly server: string }>(
+    list: (offered: McpRuntime.Offered) => Effect.Effect<{ readonly items: ReadonlyArray<A> }>,
+    uriOf: (item: A) => string
+  ) =>
+  (caller: McpServer.Caller | undefined, wait: Duration.DurationInput) =>
+    Effect.gen(function*() {
+      const { permissions, runtime } = yield* place.base(caller)
+      const { items } = yield* list(runtime.offered(wait))
+      return items.flatMap((item) => {
+        const { server } = item
+        const uri = uriOf(item)
+        const { decision } = permissions.decide("model", { kind: "resource", server, name: uri })
+        return decision === "deny" ? [] : [{ ...item, uri }]
+      })
+    })
+  const resources = offered(({ resources }) => resources, ({ uri }) => uri)
+  const templates = offered(({ resourceTemplates }) => resourceTemplates, ({ uriTemplate }) => uriTemplate)
+
+  /** An address of this scheme is from another gateway, and gets its server once more. */
+  const named = <A extends Identity>(items: ReadonlyArray<A>) =>
+    Names.make(items, "plain", (item) => ({
+      name: parse(item.uri) === undefined ? item.uri : qualified(item),
+      qualified: qualified(item)
+    }))
+
+  const listed = (
+    items: ReadonlyArray<Identity & { readonly raw: JsonRpc.JsonObject }>,
+    list: string,
+    key: string
+  ): JsonRpc.JsonObject => ({
+    [list]: named(items).items.map(({ item: { raw }, name }) => PassThrough.definitionOf(raw, output, { [key]: name }))
+  })
+
+  /** The server of an address, after this wait for lists. */
+  const serverAfter = (uri: string, caller: McpServer.Caller | undefined, wait: Duration.DurationInput) =>
+    Effect.gen(function*() {
+      const lists = [resources(caller, wait), templates(caller, wait)] as const
+      const [listed, patterns] = yield* Effect.all(lists, { concurrency: "unbounded" })
+      const base = yield* place.base(caller)
+      const listing = listed.flatMap((item) => item.uri === uri ? [item.server] : [])
+      // a host gets the page of a tool's app from its definition, and the page need not be listed
+      const showing = [base, place.own() ?? base].flatMap(({ catalog }) =>
+        catalog.index().entries.flatMap(({ server, tool }) => Tool.uiResource(tool) === uri ? [server] : [])
+      )
+      const matching = patterns.flatMap((item) => UriTemplate.matcher(item.uri)(uri) ? [item.server] : [])
+      const linking = links.servers(uri)
+      const claims = PassThrough.isPage(uri)
+        ? [[...listing, ...showing], [...linking, ...matching]]
+        : [only(listing) === undefined ? linking : listing, showing, matching]
+      const servers = claims.find((servers) => servers.length > 0)
+      // an address that no server claims can exist, at the only server with resources
+      const all = wait === 0 ? [] : [...listed, ...patterns].map(({ server }) => server)
+      return only(servers ?? all)
+    })
+
+  /** A known server is not waited for, except for the page of an app, which another server may claim. */
+  const identify = (
+    uri: JsonRpc.Json | undefined,
+    caller?: McpServer.Caller
+  ): Effect.Effect<Identity, McpServer.Refusal> =>
+    Effect.gen(function*() {
+      if (typeof uri !== "string" || uri === "") {
+        return yield* PassThrough.invalidParams("Invalid params: uri is not a text")
+      }
+      if (uri.length > maxUri) return yield* unknown(uri)
+      const explicit = parse(uri)
+      if (explicit !== undefined) return explicit
+      const known = PassThrough.isPage(uri) ? undefined : yield* serverAfter(uri, caller, 0)
+      const server = known ?? (yield* serverAfter(uri, caller, gate))
+      return server === undefined ? yield* unknown(uri) : { server, uri }
+    })
+
+  return {
+    list: (caller) => Effect.map(resources(caller, gate), (items) => listed(items, "resources", "uri")),
+    templates: (caller) =>
+      Effect.map(templates(caller, gate), (items) => listed(items, "resourceTemplates", "uriTemplate")),
+    read: (exchange) =>
+      Effect.gen(function*() {
+        const { server, uri } = yield* identify(exchange.params["uri"], exchange.caller)
+        const subject = { kind: "resource", server, name: uri } as const
+        const result = yield* Visits.forward(parts, exchange, subject, (send) => send({ uri }))
+        const contents = yield* texts.contents(result["contents"], { server, tool: uri, kind: "resource" })
+        return contents === undefined ? result : { ...result, contents }
+      }),
+    watch: (asked, changed) =>
+      Effect.gen(function*() {
+        const { server, uri } = yield* identify(asked)
+        const { runtime } = place.own() ?? (yield* place.base())
+        yield* Effect.forkScoped(
+          runtime.subscribeResource(server, uri, { origin: "model" }).pipe(
+            Stream.runForEach(() => Effect.sync(() => changed(asked))),
+            Effect.catchAll((error) => RuntimeLog.debug("The subscription to a resource ended", error))
+          )
+        )
+      }),
+    template: (caller, uriTemplate) =>
+      Effect.flatMap(
+        templates(caller, gate),
+        (items) => Effect.fromNullable(named(items).find(uriTemplate)).pipe(Effect.mapError(() => unknown(uriTemplate)))
+      )
+  }
+}

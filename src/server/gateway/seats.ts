@@ -1,0 +1,333 @@
+/** The runtimes of a gateway: one that callers share, and one for each caller whose servers may ask or remember it. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
+import * as FiberSet from "effect/FiberSet"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import type * as InputHandlers from "../../client/InputHandlers.ts"
+import { objectOf } from "../../client/messages.ts"
+import * as Protocol from "../../client/Protocol.ts"
+import { canonicalJson } from "../../json/canonical.ts"
+import * as McpEvent from "../../McpEvent.ts"
+import * as McpRuntime from "../../McpRuntime.ts"
+import * as RuntimeLog from "../../runtimeLog.ts"
+import * as Approval from "../../safety/Approval.ts"
+import * as Permissions from "../../safety/Permissions.ts"
+import * as ToolCatalog from "../../tools/ToolCatalog.ts"
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import * as LogLevels from "../internal/logLevels.ts"
+import type * as McpServe from "../McpServe.ts"
+import * as McpServer from "../McpServer.ts"
+import * as PassThrough from "./passThrough.ts"
+
+type Ask = McpServer.Exchange["ask"]
+
+/** A runtime, and the requests that its servers are working on. */
+export interface Seat {
+  readonly context: Context.Context<McpServe.Services>
+  readonly runtime: McpRuntime.McpRuntime["Type"]
+  readonly events: McpEvent.McpEvents["Type"]
+  readonly permissions: Permissions.Permissions["Type"]
+  readonly catalog: ToolCatalog.ToolCatalog["Type"]
+  /** Until the effect ends, questions and log messages of the server go to this request. */
+  readonly during: (
+    server: string,
+    exchange: McpServer.Exchange
+  ) => <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly log: (server: string, message: McpServer.LogMessage) => void
+  /** The names of the connected servers. */
+  readonly connected: Effect.Effect<ReadonlySet<string>>
+}
+
+export type Opening = Effect.Effect<Seat, McpServer.Refusal>
+
+/** A seat that is opened at its first use. */
+export interface OnDemand {
+  readonly seat: Opening
+  readonly current: () => Seat | undefined
+}
+
+const asks = (capabilities: JsonRpc.JsonObject, what: "elicitation" | "roots" | "sampling"): boolean =>
+  JsonRpc.isObject(capabilities[what])
+
+/** True if a caller declares capabilities that the shared connections do not have. */
+export const declares = (capabilities: JsonRpc.JsonObject): boolean =>
+  asks(capabilities, "elicitation") || asks(capabilities, "roots") || asks(capabilities, "sampling") ||
+  PassThrough.hasExtensions(capabilities)
+
+/** The log level of a request of the stateless era. */
+export const levelOf = (params: JsonRpc.JsonObject): McpServer.LogLevel | undefined =>
+  LogLevels.read(objectOf(params["_meta"])[Protocol.metaKey.logLevel])
+
+const rootsOf = ({ roots }: JsonRpc.JsonObject): ReadonlyArray<InputHandlers.Root> =>
+  Array.isArray(roots)
+    ? roots.flatMap((root: unknown): ReadonlyArray<InputHandlers.Root> => {
+      const { name, uri } = objectOf(root)
+      return typeof uri === "string" ? [{ uri, name: typeof name === "string" ? name : undefined }] : []
+    })
+    : []
+
+const elicitationAnswer = ({ action, content }: JsonRpc.JsonObject): InputHandlers.ElicitationAnswer =>
+  action === "accept"
+    ? { action, content: content === undefined ? undefined : objectOf(content) }
+    : { action: action === "decline" ? action : "cancel" }
+
+/** Passes the questions of servers to a caller, as far as it declares that it can answer them. */
+const handlersOf = (
+  capabilities: JsonRpc.JsonObject,
+  isLabelled: boolean,
+  ask: (server: string) => Ask
+): InputHandlers.Handlers => {
+  const modes = objectOf(capabilities["elicitation"])
+  const takesUrl = JsonRpc.isObject(modes["url"])
+  // a client of a version without modes takes forms
+  const takesForm = JsonRpc.isObject(modes["form"]) || !takesUrl
+  return {
+    capabilities: PassThrough.hasExtensions(capabilities)
+      ? { extensions: PassThrough.extensionsOf(capabilities) }
+      : undefined,
+    roots: asks(capabilities, "roots")
+      ? (server) => Effect.match(ask(server)("roots/list"), { onFailure: () => [], onSuccess: rootsOf })
+      : undefined,
+    elicit: asks(capabilities, "elicitation")
+      ? ({ message, params, server }) =>
+        Effect.match(
+          // a person with several servers sees which one asks
+          ask(server)("elicitation/create", isLabelled ? { ...params, message: `${server}: ${message}` } : params),
+          { onFailure: () => ({ action: "cancel" }), onSuccess: elicitationAnswer }
+        )
+      : undefined,
+    elicitModes: [...(takesForm ? ["form" as const] : []), ...(takesUrl ? ["url" as const] : [])],
+    sample: asks(capabilities, "sampling")
+      ? ({ params, server }) => Effect.orElseSucceed(ask(server)("sampling/createMessage", params), () => undefined)
+      : undefined,
+    sampleTools: JsonRpc.isObject(objectOf(capabilities["sampling"])["tools"])
+  }
+}
+
+/** From this length on, the question begins with the number of characters, so that a person notices a client that cuts it. */
+const manyCharacters = 500
+
+const decisions: JsonRpc.JsonObject = {
+  type: "object",
+  properties: {
+    decision: {
+      type: "string",
+      title: "Decision",
+      enum: ["once", "session", "no"],
+      enumNames: ["Yes, this once", "Yes, and the same call again as long as this connection lasts", "No"],
+      default: "no"
+    }
+  },
+  required: ["decision"]
+}
+
+const approvalAnswer = ({ action, content }: JsonRpc.JsonObject): Approval.Answer => {
+  const { decision } = objectOf(content)
+  if (action === "accept" && decision === "once") return { _tag: "Once" }
+  // for the same arguments alone, because the person has seen no others
+  if (action === "accept" && decision === "session") return { _tag: "Session", exactly: true }
+  return { _tag: action === "accept" || action === "decline" ? "Deny" : "Unanswered" }
+}
+
+const verbs = { tool: "call the tool", prompt: "get the prompt", resource: "read the resource" } as const
+
+/** Asks the person behind a caller, with the whole call or not at all. */
+const approvalBy = (ask: (server: string) => Ask): Approval.Approval["Type"] => ({
+  ask: Approval.whole(({ args, name, server }, { subject }) => {
+    const size = args.length > manyCharacters ? `${args.length} characters of arguments, ` : ""
+    const call = `${verbs[subject.kind]} ${name}${args === "" || args === "{}" ? "" : ` with ${size}${args}`}`
+    const params = { mode: "form", message: `May ${server} be asked to ${call}?`, requestedSchema: decisions }
+    return Effect.match(ask(subject.server)("elicitation/create", params), {
+      onFailure: () => ({ _tag: "Unanswered" }),
+      onSuccess: approvalAnswer
+    })
+  })
+})
+
+const refuse: Ask = () =>
+  Effect.fail(new McpServer.Refusal({ code: McpServer.codes.internal, message: "No caller can be asked now" }))
+
+export interface Options {
+  /** The capabilities of the caller, or none for the shared seat. */
+  readonly capabilities: JsonRpc.JsonObject
+  readonly isLazy: boolean
+  /** Answers questions that belong to no request. */
+  readonly ask?: Ask | undefined
+  /** Runs in the scope of the seat. */
+  readonly onOpen?: ((seat: Seat) => Effect.Effect<void, never, Scope.Scope>) | undefined
+  readonly isShared?: boolean | undefined
+}
+
+/** Opens a runtime that asks this caller. */
+const open = (
+  runtimes: McpServe.Runtimes["Type"],
+  isLabelled: boolean,
+  { ask: otherwise = refuse, capabilities, isLazy, isShared = false, onOpen = () => Effect.void }: Options
+): Effect.Effect<Seat, McpServer.Refusal, Scope.Scope> =>
+  Effect.gen(function*() {
+    const pending = new Map<string, Set<McpServer.Exchange>>()
+    /** The latest request, because a server most likely works on it. */
+    const latest = (server: string) => Array.from(pending.get(server) ?? []).at(-1)
+    const ask = (server: string): Ask => latest(server)?.ask ?? otherwise
+    const context = yield* Effect.catchAll(
+      runtimes.open({
+        lazy: isLazy,
+        handlers: declares(capabilities) ? handlersOf(capabilities, isLabelled, ask) : undefined,
+        approval: asks(capabilities, "elicitation") ? approvalBy(ask) : undefined
+      }),
+      (error) => {
+        const message = "The servers could not be started"
+        const refusal = new McpServer.Refusal({ code: McpServer.codes.internal, message })
+        return Effect.zipRight(RuntimeLog.error(`${message} for a caller`, error), refusal)
+      }
+    )
+    const runtime = Context.get(context, McpRuntime.McpRuntime)
+
+    /** Sets the log level of a request of the stateless era, which a shared connection cannot have. */
+    const setLevel = (server: string, { caller, params }: McpServer.Exchange): Effect.Effect<void> => {
+      const level = isShared || caller.era === "session" ? undefined : levelOf(params)
+      return level === undefined
+        ? Effect.void
+        : Effect.ignore(runtime.withClient(server, ({ setLogLevel }) => setLogLevel(level)))
+    }
+
+    const seat: Seat = {
+      context,
+      runtime,
+      events: Context.get(context, McpEvent.McpEvents),
+      permissions: Context.get(context, Permissions.Permissions),
+      catalog: Context.get(context, ToolCatalog.ToolCatalog),
+      during: (server, exchange) => (self) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const requests = pending.get(server) ?? new Set()
+            pending.set(server, requests.add(exchange))
+            return requests
+          }),
+          () => Effect.zipRight(setLevel(server, exchange), self),
+          (requests) =>
+            Effect.sync(() => {
+              requests.delete(exchange)
+              if (requests.size === 0 && pending.get(server) === requests) pending.delete(server)
+            })
+        ),
+      log: (server, message) => latest(server)?.log(message),
+      connected: Effect.map(
+        runtime.servers.list,
+        (servers) => new Set(servers.flatMap(({ name, status }) => status._tag === "Connected" ? [name] : []))
+      )
+    }
+    yield* onOpen(seat)
+    return seat
+  })
+
+interface Idle {
+  readonly key: string
+  readonly seat: Seat
+  readonly scope: Scope.CloseableScope
+  readonly since: number
+}
+
+export interface Seats {
+  /** The seat of all callers. */
+  readonly shared: Opening
+  /** A seat that closes with this scope. */
+  readonly own: (scope: Scope.Scope, options: Options) => OnDemand
+  /** A seat that no other request uses until the scope closes. It is kept for later requests of equal callers. */
+  readonly lease: (
+    caller: McpServer.Caller,
+    onOpen: Options["onOpen"]
+  ) => Effect.Effect<Seat, McpServer.Refusal, Scope.Scope>
+  /** The number of seats beside the shared one. */
+  readonly size: () => number
+}
+
+export const make = (
+  { maxSeats, naming, seatTimeout }: McpServe.Options,
+  runtimes: McpServe.Runtimes["Type"]
+): Effect.Effect<Seats, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const all = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
+    const run = yield* FiberSet.makeRuntime<never, void>()
+    const timeout = Duration.toMillis(seatTimeout)
+    const opening = (options: Options) => open(runtimes, naming === "qualified", options)
+    let idle: ReadonlyArray<Idle> = []
+    let count = 0
+
+    const close = (old: ReadonlyArray<Idle>): void => {
+      idle = idle.filter((one) => !old.includes(one))
+      for (const { scope } of old) run(Scope.close(scope, Exit.void))
+    }
+
+    /** Opens a seat in a child of the scope. At the limit, the seat that was idle for longest is closed for it. */
+    const claim = (parent: Scope.Scope, options: Options) =>
+      Effect.gen(function*() {
+        if (count >= maxSeats) {
+          if (idle.length === 0) {
+            const message = `The limit of ${maxSeats} callers with connections of their own is reached`
+            return yield* new McpServer.Refusal({ code: McpServer.codes.overloaded, message })
+          }
+          close(idle.slice(0, 1))
+        }
+        count++
+        const release = Effect.sync(() => count--)
+        const scope = yield* Scope.fork(parent, ExecutionStrategy.sequential)
+        const seat = yield* Effect.onExit(
+          Effect.interruptible(Scope.extend(opening(options), scope)),
+          (exit) =>
+            Exit.isSuccess(exit)
+              ? Scope.addFinalizer(scope, release)
+              : Effect.zipRight(release, Scope.close(scope, exit))
+        )
+        return { seat, scope }
+      })
+
+    /** Opens once for all users. An interrupted user does not end it for the others. */
+    const onDemand = (opening: Opening): OnDemand => {
+      const lock = Effect.unsafeMakeSemaphore(1)
+      let current: Seat | undefined
+      return {
+        seat: lock.withPermits(1)(
+          Effect.suspend(() =>
+            current !== undefined ? Effect.succeed(current) : Effect.map(opening, (seat) => current = seat)
+          )
+        ),
+        current: () => current
+      }
+    }
+
+    const expire = Effect.map(
+      Clock.currentTimeMillis,
+      (now) => close(idle.filter(({ since }) => now - since >= timeout))
+    )
+    const interval = Duration.millis(Math.max(50, Math.min(timeout / 4, 30_000)))
+    yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced(interval)))
+
+    return {
+      shared: onDemand(Scope.extend(opening({ capabilities: {}, isLazy: false, isShared: true }), all)).seat,
+      own: (scope, options) => onDemand(Effect.uninterruptible(Effect.map(claim(scope, options), ({ seat }) => seat))),
+      lease: (caller, onOpen) => {
+        const key = canonicalJson([caller.principal ?? "", caller.capabilities])
+        return Effect.acquireRelease(
+          Effect.suspend(() => {
+            // the latest, because its servers remember the preceding requests
+            const found = idle.findLast((one) => one.key === key)
+            idle = idle.filter((one) => one !== found)
+            return found === undefined
+              ? claim(all, { capabilities: caller.capabilities, isLazy: true, onOpen })
+              : Effect.succeed(found)
+          }),
+          ({ scope, seat }) =>
+            Effect.map(Clock.currentTimeMillis, (since) => {
+              idle = [...idle, { key, seat, scope, since }]
+            })
+        ).pipe(Effect.map(({ seat }) => seat))
+      },
+      size: () => count
+    }
+  })

@@ -1,0 +1,292 @@
+/** The seats of one visit: where its lists come from, where its requests go, and what it is notified of. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import type * as McpClient from "../../client/McpClient.ts"
+import { canonicalJson } from "../../json/canonical.ts"
+import type * as McpError from "../../McpError.ts"
+import type * as McpEvent from "../../McpEvent.ts"
+import type * as PermissionRule from "../../safety/PermissionRule.ts"
+import * as Scoped from "../../scoped.ts"
+import type * as JsonRpc from "../../transport/JsonRpc.ts"
+import * as LogLevels from "../internal/logLevels.ts"
+import type * as McpServe from "../McpServe.ts"
+import type * as McpServer from "../McpServer.ts"
+import * as PassThrough from "./passThrough.ts"
+import * as Seats from "./seats.ts"
+
+/** The seat of a request. */
+export interface Chosen {
+  readonly seat: Seats.Seat
+  /** The caller answers questions of the server itself, with its next request. */
+  readonly isPassed: boolean
+}
+
+/** `needsPerson`: false for a request that no rule can put to a person. */
+export interface Subject extends PermissionRule.Subject {
+  readonly needsPerson?: false
+}
+
+export interface Place {
+  /** The seat that lists come from. The first caller decides its capabilities where only one program is served. */
+  readonly base: (caller?: McpServer.Caller) => Seats.Opening
+  /** The caller's own seat, once it is open. */
+  readonly own: () => Seats.Seat | undefined
+  readonly choose: (
+    exchange: McpServer.Exchange,
+    subject: Subject
+  ) => Effect.Effect<Chosen, McpServer.Refusal, Scope.Scope>
+}
+
+export interface Visit extends Place, Pick<McpServer.Attendance, "notified" | "setLogLevel"> {}
+
+/** Changes of one list within this time make one notification. */
+const debounce = Duration.millis(100)
+
+/** A changed list is fetched before the notification, within this time. */
+const refreshLimit = Duration.seconds(2)
+
+type List = "tools" | "resources" | "prompts"
+
+const changed = (event: McpEvent.McpEvent): ReadonlyArray<List> => {
+  switch (event._tag) {
+    case "ToolsChanged":
+    case "ToolsRefreshed":
+    case "ToolQuarantined":
+      return ["tools"]
+    case "ResourcesChanged":
+      return ["resources"]
+    case "PromptsChanged":
+      return ["prompts"]
+    case "Connected":
+      return ["resources", "prompts"]
+    case "ConfigurationReloaded":
+      return ["tools", "resources", "prompts"]
+    default:
+      return []
+  }
+}
+
+interface Following {
+  /** The lists of the visit come from this seat. */
+  readonly isBase: boolean
+  readonly log?: (server: string, message: McpServer.LogMessage) => void
+  readonly level?: () => McpServer.LogLevel | undefined
+}
+
+/** Notifies the visit of changed lists and log messages of a seat until the scope closes. */
+const follow = (
+  { connected, events, runtime }: Seats.Seat,
+  visit: McpServer.Visit,
+  { isBase, level = () => undefined, log }: Following
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const run = yield* FiberSet.makeRuntime<never, void>()
+    const due = new Set<List>()
+
+    const notifySoon = (list: List, before: Effect.Effect<void>): void => {
+      if (due.has(list)) return
+      due.add(list)
+      const notify = Effect.sync(() => {
+        due.delete(list)
+        visit.notify(`notifications/${list}/list_changed`)
+      })
+      run(before.pipe(Effect.delay(debounce), Effect.zipRight(notify)))
+    }
+
+    const listened = new WeakSet<object>()
+    const listen = (server: string): Effect.Effect<void> =>
+      Effect.ignore(runtime.withClient(server, ({ ended, onNotification, setLogLevel }) => {
+        if (listened.has(ended)) return Effect.void
+        listened.add(ended)
+        onNotification(({ method, params }) => {
+          const known = method === "notifications/message" ? LogLevels.read(params["level"]) : undefined
+          if (known === undefined) return
+          const { data = null, logger } = params
+          log?.(server, { level: known, logger: typeof logger === "string" ? `${server}/${logger}` : server, data })
+        })
+        const wanted = level()
+        return wanted === undefined ? Effect.void : Effect.ignore(setLogLevel(wanted))
+      }))
+
+    yield* Scoped.listen(() =>
+      events.onEvent((event) => {
+        if (event._tag === "Connected") {
+          if (log !== undefined) run(listen(event.server))
+          // another connection to a server whose lists are known
+          if (!isBase) return
+        }
+        const before = event._tag === "ToolsChanged"
+          ? Effect.ignore(Effect.timeoutOption(runtime.refreshTools(event.server), refreshLimit))
+          : Effect.void
+        for (const list of changed(event)) notifySoon(list, before)
+      })
+    )
+    if (log !== undefined) {
+      for (const server of yield* connected) run(listen(server))
+    }
+  })
+
+/** A session has connections of its own from its first request on, because any server may remember its requests. */
+const ofSession = (
+  seats: Seats.Seats,
+  { shared, single }: McpServe.Options,
+  visit: McpServer.Visit
+): Effect.Effect<Visit, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    let level: McpServer.LogLevel | undefined
+    const { current, seat } = seats.own(yield* Effect.scope, {
+      capabilities: visit.caller.capabilities,
+      isLazy: !single,
+      ask: visit.ask,
+      onOpen: (seat) =>
+        follow(seat, visit, { isBase: single, log: (_server, message) => visit.log(message), level: () => level })
+    })
+    if (!single) {
+      yield* Effect.forkScoped(
+        Effect.ignore(Effect.flatMap(seats.shared, (shared) => follow(shared, visit, { isBase: true })))
+      )
+    }
+
+    const each = (f: (seat: Seats.Seat, server: string) => Effect.Effect<void, McpError.RuntimeError>) =>
+      Effect.suspend(() => {
+        const seat = current()
+        if (seat === undefined) return Effect.void
+        return Effect.flatMap(seat.connected, (servers) =>
+          Effect.forEach(servers, (server) =>
+            Effect.ignore(f(seat, server)), {
+            concurrency: "unbounded",
+            discard: true
+          }))
+      })
+
+    return {
+      base: () =>
+        single ? seat : seats.shared,
+      own: current,
+      choose: (_exchange, { server }) =>
+        Effect.map(!single && shared(server) ? seats.shared : seat, (seat) => ({ seat, isPassed: false })),
+      setLogLevel: (wanted) =>
+        Effect.suspend(() => {
+          level = wanted
+          return each(({ runtime }, server) => runtime.withClient(server, ({ setLogLevel }) => setLogLevel(wanted)))
+        }),
+      notified: (method) =>
+        method === "notifications/roots/list_changed"
+          ? each(({ runtime }, server) => runtime.withClient(server, ({ rootsChanged }) => rootsChanged))
+          : Effect.void
+    }
+  })
+
+const needsPerson = ({ permissions }: Seats.Seat, subject: Subject): boolean =>
+  subject.needsPerson !== false && permissions.decide("model", subject).decision === "ask"
+
+/**
+ * True if the caller can answer the server itself: a server of the stateless era asks in its result, unless a person has to
+ * approve here. A server that is not connected is waited for, so that the choice does not depend on the moment.
+ */
+const passesQuestions = (seat: Seats.Seat, subject: Subject): Effect.Effect<boolean> =>
+  Effect.gen(function*() {
+    if (needsPerson(seat, subject)) return false
+    const known = (yield* seat.runtime.servers.list).find(({ name }) => name === subject.server)?.era
+    if (known !== undefined) return known === "stateless"
+    const connected = seat.runtime.withClient(subject.server, ({ era }) => Effect.succeed(era === "stateless"))
+    // the request itself fails with the reason
+    return yield* Effect.orElseSucceed(connected, () => true)
+  })
+
+/**
+ * Requests without a session share connections. A server of the session era asks over its connection and not in a result, so
+ * a caller that declares capabilities gets a separate connection for it.
+ */
+const ofRequests = (
+  seats: Seats.Seats,
+  { shared, single }: McpServe.Options,
+  visit: McpServer.Visit
+): Effect.Effect<Visit, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const separate = new Map<string, Seats.OnDemand>()
+
+    /** Of the only program: one seat for each set of capabilities, and the lists are those of the first. */
+    const ofOnly = (capabilities: JsonRpc.JsonObject): Seats.Opening =>
+      Effect.suspend(() => {
+        const key = canonicalJson(capabilities)
+        const isBase = separate.size === 0
+        const onOpen = (seat: Seats.Seat) => follow(seat, visit, { isBase, log: seat.log })
+        const onDemand = separate.get(key) ?? seats.own(scope, { capabilities, isLazy: !isBase, onOpen })
+        separate.set(key, onDemand)
+        return onDemand.seat
+      })
+
+    const lease = (caller: McpServer.Caller) =>
+      seats.lease(caller, (seat) => follow(seat, visit, { isBase: false, log: seat.log }))
+
+    if (!single) {
+      yield* Effect.forkScoped(
+        Effect.ignore(Effect.flatMap(seats.shared, (shared) => follow(shared, visit, { isBase: true })))
+      )
+    }
+    const base = (caller?: McpServer.Caller): Seats.Opening =>
+      !single
+        ? seats.shared
+        : Effect.suspend(() => Array.from(separate.values())[0]?.seat ?? ofOnly(caller?.capabilities ?? {}))
+    return {
+      base,
+      own: () => undefined,
+      choose: ({ caller, params }, subject) =>
+        Effect.gen(function*() {
+          const common = yield* base(caller)
+          const isPassed = !Seats.declares(caller.capabilities) || (yield* passesQuestions(common, subject))
+          // over a shared connection, log messages belong to no caller
+          const isCommon = single
+            ? isPassed
+            : shared(subject.server) || (isPassed && Seats.levelOf(params) === undefined)
+          if (isCommon) return { seat: common, isPassed: true }
+          return { seat: yield* single ? ofOnly(caller.capabilities) : lease(caller), isPassed }
+        })
+    }
+  })
+
+export const make = (seats: Seats.Seats, options: McpServe.Options, visit: McpServer.Visit) =>
+  visit.caller.era === "session" ? ofSession(seats, options, visit) : ofRequests(seats, options, visit)
+
+/** Everything that the requests of one visit are answered with. */
+export interface Parts {
+  readonly options: McpServe.Options
+  readonly place: Place
+  readonly texts: PassThrough.Texts
+  readonly refusal: (error: McpError.McpError) => McpServer.Refusal
+  readonly links: Links
+}
+
+/** The servers whose results have linked to an address. */
+export interface Links {
+  readonly add: (server: string, content: JsonRpc.Json | undefined) => void
+  readonly servers: (uri: string) => ReadonlyArray<string>
+}
+
+type Send = (params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
+
+/** Sends a request of the caller to the server of its subject, and gives its result. */
+export const forward = (
+  { place, refusal }: Parts,
+  exchange: McpServer.Exchange,
+  subject: Subject,
+  use: (send: Send, client: McpClient.McpClient) => ReturnType<Send>
+): Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal> =>
+  Effect.scoped(Effect.gen(function*() {
+    const { server } = subject
+    const { isPassed, seat } = yield* place.choose(exchange, subject)
+    const { capabilities, ...answers } = PassThrough.passInput(exchange)
+    const _meta = PassThrough.metaFor(exchange.params)
+    const common = { _meta, ...(isPassed ? answers : {}) }
+    const options = { passInput: isPassed ? { capabilities } : undefined }
+    const sent = seat.runtime.withClient(
+      server,
+      (client) => use((params) => client.request(exchange.method, { ...params, ...common }, options), client),
+      { origin: "model" }
+    )
+    return PassThrough.resultFor(yield* Effect.mapError(seat.during(server, exchange)(sent), refusal))
+  }))
