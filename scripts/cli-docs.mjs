@@ -14,7 +14,7 @@ const shapes = {
   list: [["Servers", "commands/list", "Servers"]],
   tools: [["Tools", "commands/tools", "Tools"]],
   show: [["Tool", "commands/tools", "ToolShape"]],
-  call: [["Called", "calling", "Called"]],
+  call: [["Called", "commands/call", "Called"]],
   resources: [["Resources", "commands/resources", "Resources"]],
   read: [["Read", "commands/read", "Read"]],
   prompts: [["Prompts", "commands/prompts", "Prompts"]],

@@ -15,6 +15,10 @@ export interface Argument {
   readonly unless?: string | undefined
   /** Whether it takes all that is left. */
   readonly repeated?: boolean | undefined
+  /** Whether options that the command does not have are among it. */
+  readonly takesOptions?: boolean | undefined
+  /** The words that it can be. */
+  readonly choices?: ReadonlyArray<string> | undefined
 }
 
 export interface Option {
@@ -45,6 +49,8 @@ export interface Shared {
 export interface Invocation {
   readonly shared: Shared
   readonly args: ReadonlyArray<string>
+  /** The indices of those `args` that are options which the command does not have. */
+  readonly unknown: ReadonlySet<number>
   readonly isSet: (option: string) => boolean
   /** The last value of an option. */
   readonly value: (option: string) => string | undefined

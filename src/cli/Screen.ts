@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Node from "./nodeScreen.ts"
 import * as Redrawing from "./redrawing.ts"
 import * as Styled from "./styled.ts"
-import type * as Usage from "./Usage.ts"
+import { Usage } from "./Usage.ts"
 import { wrapped } from "./wrapped.ts"
 
 export type Style = "plain" | "strong" | "weak" | "good" | "warning" | "bad"
@@ -26,7 +26,7 @@ export type Line = string | ReadonlyArray<Span | string>
 
 /** What is there, below all that is done with it. */
 export interface Device {
-  readonly write: (where: "out" | "err", text: string) => Effect.Effect<void>
+  readonly write: (where: "out" | "err", text: string | Uint8Array) => Effect.Effect<void>
   /** Writes to the standard error and waits for nothing, as loggers do. */
   readonly log: (text: string) => void
   /** As it is when it is asked for: a window can become another. */
@@ -65,6 +65,8 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly json: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
   /** One line of a stream of documents. */
   readonly jsonLine: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
+  /** Bytes on the standard output as they are, which a terminal might take for orders. */
+  readonly bytes: (content: Uint8Array) => Effect.Effect<void, Usage>
   /**
    * One line that takes the place of the one before, where there is a terminal; nothing takes it away. It waits for
    * nobody, so that whatever makes progress can call it.
@@ -87,7 +89,7 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   /** What is typed after a question, which is escaped as all is; nothing if the input ends. A secret is not shown. */
   readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** All of the standard input; nothing if it is more than so many characters. */
-  readonly input: (limit: number) => Effect.Effect<string | undefined, Usage.Usage>
+  readonly input: (limit: number) => Effect.Effect<string | undefined, Usage>
   readonly left: Effect.Effect<void>
 }>() {}
 
@@ -144,6 +146,12 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     note: (...lines) => options.quiet ? Effect.void : write("err", lines.flatMap(broken)),
     json: document(2),
     jsonLine: document(0),
+    bytes: (content) =>
+      device.isTerminal.out
+        ? Effect.fail(
+          new Usage({ detail: "Raw bytes are not written to a terminal.", next: "Use --out FILE, or a pipe." })
+        )
+        : device.write("out", content),
     progress,
     redraw: redraws
       ? Effect.acquireRelease(

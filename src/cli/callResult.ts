@@ -1,80 +1,175 @@
-/** What a tool gave, for people: its text as it is, and of what is no text what and how much it is. */
+// @effect-diagnostics strictEffectProvide:off -- files are needed by few commands, and provided where they are
+/** The contents of tool results, resources and prompt messages, in every format of the output. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
+import type * as McpClient from "../client/McpClient.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import type * as Screen from "./Screen.ts"
+import type * as Command from "./Command.ts"
+import * as Screen from "./Screen.ts"
+import { Usage } from "./Usage.ts"
 
-export interface Blob {
-  readonly mimeType: string
-  readonly data: string
-}
-
-type Part =
-  | { readonly _tag: "Text"; readonly text: string }
-  | { readonly _tag: "Blob"; readonly what: string; readonly blob: Blob }
-  | { readonly _tag: "Remark"; readonly text: string }
+/** A piece of content: text, bytes in base64, or the mention of something elsewhere. */
+export type Part =
+  | { readonly _tag: "Text"; readonly text: string; readonly mimeType?: string | undefined }
+  | { readonly _tag: "Blob"; readonly label?: string | undefined; readonly mimeType: string; readonly data: string }
+  | { readonly _tag: "Link"; readonly text: string; readonly uri: string }
 
 const own = (value: JsonRpc.JsonObject, key: string): string | undefined => {
   const one = Object.hasOwn(value, key) ? value[key] : undefined
   return typeof one === "string" ? one : undefined
 }
 
-const partOf = (content: ToolResult.Content): Part => {
+const unknownType = "application/octet-stream"
+
+const jsonPart = (value: unknown): Part => ({
+  _tag: "Text",
+  text: JSON.stringify(value, null, 2),
+  mimeType: "application/json"
+})
+
+export const ofContent = (content: ToolResult.Content): Part => {
   switch (content._tag) {
     case "Text":
-      return { _tag: "Text", text: content.text }
+      return content
     case "Image":
     case "Audio":
-      return { _tag: "Blob", what: content._tag.toLowerCase(), blob: content }
+      return { _tag: "Blob", label: content._tag.toLowerCase(), mimeType: content.mimeType, data: content.data }
     case "Resource": {
-      const text = own(content.resource, "text")
-      const data = own(content.resource, "blob")
-      const uri = own(content.resource, "uri") ?? "without a name"
-      const mimeType = own(content.resource, "mimeType") ?? "application/octet-stream"
-      return text !== undefined
-        ? { _tag: "Text", text }
-        : data !== undefined
-        ? { _tag: "Blob", what: `resource ${uri}`, blob: { data, mimeType } }
-        : { _tag: "Remark", text: `[resource ${uri}]` }
+      const { resource } = content
+      const uri = own(resource, "uri") ?? "without a name"
+      const mimeType = own(resource, "mimeType")
+      const text = own(resource, "text")
+      const data = own(resource, "blob")
+      if (text !== undefined) return { _tag: "Text", text, mimeType }
+      return data === undefined
+        ? { _tag: "Link", text: `resource ${uri}`, uri }
+        : { _tag: "Blob", label: `resource ${uri}`, mimeType: mimeType ?? unknownType, data }
     }
     case "ResourceLink":
-      return { _tag: "Remark", text: `[link ${content.uri}]` }
+      return { _tag: "Link", text: `link ${content.uri}`, uri: content.uri }
     case "Unknown":
-      return { _tag: "Text", text: JSON.stringify(content.raw, null, 2) }
+      return jsonPart(content.raw)
   }
 }
 
-const bytes = (data: string): number => Math.floor(data.replace(/=+$/, "").length * 3 / 4)
+/** The structured content is shown where there is no other. */
+export const ofResult = ({ content, structuredContent }: ToolResult.ToolResult): ReadonlyArray<Part> =>
+  content.length > 0 || structuredContent === undefined ? content.map(ofContent) : [jsonPart(structuredContent)]
 
-const size = (count: number): string =>
-  count < 1_024
-    ? `${count} bytes`
-    : count < 1_048_576
-    ? `${(count / 1_024).toFixed(1)} KiB`
-    : `${(count / 1_048_576).toFixed(1)} MiB`
+export const ofResource = (one: McpClient.ResourceContents): Part =>
+  one._tag === "Text" ? one : { _tag: "Blob", mimeType: one.mimeType ?? unknownType, data: one.blob }
 
-/** Where there is no text, the structured content is all there is. */
-const partsOf = ({ content, structuredContent }: ToolResult.ToolResult): ReadonlyArray<Part> =>
-  content.length > 0 || structuredContent === undefined
-    ? content.map(partOf)
-    : [{ _tag: "Text", text: JSON.stringify(structuredContent, null, 2) }]
+export const output: Command.Option = {
+  name: "output",
+  value: "FORMAT",
+  choices: ["text", "markdown", "raw"],
+  about: "text (default) for people; markdown with fences around code and data; raw is what the server sent."
+}
 
-export const lines = (result: ToolResult.ToolResult): ReadonlyArray<Screen.Line> =>
-  partsOf(result).flatMap((part): ReadonlyArray<Screen.Line> => {
-    switch (part._tag) {
-      case "Text":
-        return part.text.replace(/\r?\n$/, "").split(/\r?\n/)
-      case "Blob":
-        return [[{
-          text: `[${part.what}, ${part.blob.mimeType}, ${size(bytes(part.blob.data))}; --out FILE writes it]`,
-          style: "weak"
-        }]]
-      case "Remark":
-        return [[{ text: part.text, style: "weak" }]]
+const size = (data: string): string => {
+  const bytes = Math.floor(data.replace(/=+$/, "").length * 3 / 4)
+  return bytes < 1_024
+    ? `${bytes} bytes`
+    : bytes < 1_048_576
+    ? `${(bytes / 1_024).toFixed(1)} KiB`
+    : `${(bytes / 1_048_576).toFixed(1)} MiB`
+}
+
+const linesOf = (text: string): ReadonlyArray<string> => text.replace(/\r?\n$/, "").split(/\r?\n/)
+
+const weak = (text: string): Screen.Line => [{ text, style: "weak" }]
+
+/** A fence that is longer than each fence in the text. */
+const fenced = (text: string, language: string): ReadonlyArray<string> => {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
+  const fence = "`".repeat(longest + 1)
+  return [fence + language, ...linesOf(text), fence]
+}
+
+/** Kinds of text that are Markdown, or nothing else, need no fence. */
+const isProse = (mimeType: string | undefined): boolean =>
+  mimeType === undefined || /^text\/(plain|markdown)\b/.test(mimeType)
+
+const markdown = (part: Part): ReadonlyArray<Screen.Line> => {
+  switch (part._tag) {
+    case "Text":
+      return isProse(part.mimeType)
+        ? linesOf(part.text)
+        : fenced(part.text, /^[\w.-]+\/(?:x-)?([\w-]+)/.exec(part.mimeType ?? "")?.[1] ?? "")
+    case "Blob":
+      return [`*${[part.label, part.mimeType, size(part.data)].filter(Boolean).join(", ")}*`]
+    case "Link":
+      return [`[${part.text}](<${part.uri}>)`]
+  }
+}
+
+const text = (part: Part): ReadonlyArray<Screen.Line> => {
+  switch (part._tag) {
+    case "Text":
+      return linesOf(part.text)
+    case "Blob":
+      return [
+        weak(`[${[part.label, part.mimeType, size(part.data)].filter(Boolean).join(", ")}; --out FILE writes it]`)
+      ]
+    case "Link":
+      return [weak(`[${part.text}]`)]
+  }
+}
+
+/** Blank lines stand between the parts of Markdown. */
+export const lines = (parts: ReadonlyArray<Part>, format?: string): ReadonlyArray<Screen.Line> =>
+  parts.flatMap((part, at) => format === "markdown" ? [...(at === 0 ? [] : [""]), ...markdown(part)] : text(part))
+
+/** The bytes of a part, or nothing of a link. */
+const bytesOf = (part: Part): Effect.Effect<ReadonlyArray<Uint8Array>, Usage> => {
+  switch (part._tag) {
+    case "Text":
+      return Effect.succeed([new TextEncoder().encode(part.text)])
+    case "Blob":
+      return Effect.mapBoth(Encoding.decodeBase64(part.data), {
+        onFailure: () => new Usage({ detail: "What the server sent is no base64." }),
+        onSuccess: (bytes) => [bytes]
+      })
+    case "Link":
+      return Effect.succeed([])
+  }
+}
+
+export const bytes = (parts: ReadonlyArray<Part>): Effect.Effect<ReadonlyArray<Uint8Array>, Usage> =>
+  Effect.map(Effect.forEach(parts, bytesOf), (all) => all.flat())
+
+/** The files of a tool result: its blobs, or else its text. */
+export const files = (parts: ReadonlyArray<Part>): Effect.Effect<ReadonlyArray<Uint8Array>, Usage> => {
+  const blobs = parts.filter(({ _tag }) => _tag === "Blob")
+  const joined = parts.flatMap((part) => part._tag === "Text" ? [part.text] : []).join("\n")
+  return bytes(blobs.length > 0 ? blobs : [{ _tag: "Text", text: joined }])
+}
+
+/** `picture.png`, `picture-2.png`, … */
+export const nameOf = (file: string, at: number): string => {
+  if (at === 0) return file
+  const name = Math.max(file.lastIndexOf("/"), file.lastIndexOf("\\")) + 1
+  const dot = file.lastIndexOf(".")
+  const end = dot > name ? dot : file.length
+  return `${file.slice(0, end)}-${at + 1}${file.slice(end)}`
+}
+
+export const write = (
+  file: string,
+  contents: ReadonlyArray<Uint8Array>
+): Effect.Effect<void, Usage, Screen.Screen> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const screen = yield* Screen.Screen
+    for (const [at, content] of contents.entries()) {
+      const name = nameOf(file, at)
+      yield* Effect.mapError(
+        fs.writeFile(name, content),
+        ({ message }) => new Usage({ detail: `The file "${name}" cannot be written: ${message}` })
+      )
+      yield* screen.note(`wrote ${name} (${content.length} bytes)`)
     }
-  })
-
-export const blobs = (result: ToolResult.ToolResult): ReadonlyArray<Blob> =>
-  partsOf(result).flatMap((part) => part._tag === "Blob" ? [part.blob] : [])
-
-export const text = (result: ToolResult.ToolResult): string =>
-  partsOf(result).flatMap((part) => part._tag === "Text" ? [part.text] : []).join("\n")
+  }).pipe(Effect.provide(NodeFileSystem.layer))

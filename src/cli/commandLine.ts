@@ -63,13 +63,22 @@ const byWord = (options: ReadonlyArray<Command.Option>): ReadonlyMap<string, Com
 
 interface Split {
   readonly words: ReadonlyArray<string>
+  /** The indices of words that are options of a tool. */
+  readonly unknown: ReadonlySet<number>
   readonly given: ReadonlyMap<string, ReadonlyArray<string>>
 }
 
 /** Which of the words are options, and what belongs to them. */
-const split = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Option>): Either.Either<Split, Usage> => {
+const split = (
+  argv: ReadonlyArray<string>,
+  options: ReadonlyArray<Command.Option>,
+  args: ReadonlyArray<Command.Argument>
+): Either.Either<Split, Usage> => {
   const byName = byWord(options)
   const words: Array<string> = []
+  const unknown = new Set<number>()
+  // the name of the command and the arguments before
+  const first = args.findIndex(({ takesOptions }) => takesOptions === true) + 1
   const given = new Map<string, Array<string>>()
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at]!
@@ -84,6 +93,12 @@ const split = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Optio
     const equals = word.startsWith("--") ? word.indexOf("=") : -1
     const name = equals < 0 ? word : word.slice(0, equals)
     const option = byName.get(name)
+    const isValue = unknown.has(words.length - 1) && !words.at(-1)!.includes("=") && /^-[^-]/.test(word)
+    if (option === undefined && first > 0 && words.length >= first && (word.startsWith("--") || isValue)) {
+      if (!isValue) unknown.add(words.length)
+      words.push(word)
+      continue
+    }
     if (option === undefined) {
       return fail(`There is no option ${UntrustedText.quote(name)}.`, suggestion(nearest(name, byName.keys())))
     }
@@ -109,7 +124,7 @@ const split = (argv: ReadonlyArray<string>, options: ReadonlyArray<Command.Optio
     }
     values.push(value)
   }
-  return Either.right({ words, given })
+  return Either.right({ words, unknown, given })
 }
 
 const units = new Map([["ms", 1], ["s", 1_000], ["m", 60_000], ["h", 3_600_000]])
@@ -123,7 +138,7 @@ export const duration = (text: string): Duration.Duration | undefined => {
   return read !== undefined && Duration.greaterThan(read, Duration.zero) ? read : undefined
 }
 
-const invocationOf = ({ given }: Split, args: ReadonlyArray<string>): Either.Either<Command.Invocation, Usage> => {
+const invocationOf = ({ given, unknown, words }: Split): Either.Either<Command.Invocation, Usage> => {
   const values = (name: string) => given.get(name) ?? []
   const value = (name: string) => values(name).at(-1)
   const isSet = (name: string) => given.has(name)
@@ -133,7 +148,8 @@ const invocationOf = ({ given }: Split, args: ReadonlyArray<string>): Either.Eit
     return fail(`${UntrustedText.quote(time)} is no duration.`, "Write 500ms, 30s or 2m.")
   }
   return Either.right({
-    args,
+    args: words.slice(1),
+    unknown: new Set(Array.from(unknown, (at) => at - 1)),
     values,
     value,
     isSet,
@@ -229,16 +245,16 @@ export const parse = (
   Effect.gen(function*() {
     const entry = yield* entryIn(argv, entries, help)
     const command = entry === undefined || entry === "help" ? undefined : yield* Command.load(entry)
-    const read = yield* split(argv, [...sharedOptions, ...builtInOptions, ...(command?.options ?? [])])
+    const options = [...sharedOptions, ...builtInOptions, ...(command?.options ?? [])]
+    const read = yield* split(argv, options, command?.args ?? [])
     const { given, words } = read
     if (given.has("version")) return { _tag: "Version" }
     const shell = given.get("completions")?.at(-1)
     if (shell !== undefined) return { _tag: "Completions", shell }
     if (entry === "help") return yield* explained(words.slice(1), entries, help)
     if (given.has("help") || command === undefined) return { _tag: "Help", command, isAsked: given.has("help") }
-    const args = words.slice(1)
-    const wrong = tooMany(command, args, given, help)
+    const wrong = tooMany(command, words.slice(1), given, help)
     return wrong === undefined
-      ? { _tag: "Run", command, invocation: yield* invocationOf(read, args) }
+      ? { _tag: "Run", command, invocation: yield* invocationOf(read) }
       : yield* wrong
   })

@@ -1,69 +1,125 @@
 /**
- * What is typed behind the name of a tool, as the arguments that its schema asks for.
+ * The arguments of a tool as words of a command line, in both directions.
  *
- * - `key=value`: the text as what the schema says: a number, a boolean, one of a list, a text
+ * - `key=value`, `--key value`: the text as the type that the schema says: a number, a boolean, one of a list, a text
  * - `key:=json`: any JSON
  * - `key=@file`, `key:=@file`: the text of a file, or the JSON in it; `@@` is an `@`
- * - `a.b=1`: within; `list=1 list=2`: a list
+ * - `a.b=1`: a field of an object; `list=1 list=2`: a list
  */
+import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as Shape from "../json/describe.ts"
+import { isObject as isJsonObject } from "../json/Json.ts"
 import { nearest, suggestion } from "../text/nearest.ts"
+import * as ShellWords from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Command from "./Command.ts"
+import * as Styled from "./styled.ts"
+import { type Identity, spelled } from "./toolRef.ts"
 import { Usage } from "./Usage.ts"
+
+type Json = JsonRpc.Json
+type JsonObject = JsonRpc.JsonObject
+
+const { quote } = UntrustedText
+
+const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
+
+const isObject = (value: unknown): value is Record<string, Json> => isJsonObject(value)
+
+/** A list of names in a sentence, which a server may have made long. */
+const listed = (names: ReadonlyArray<string>): string =>
+  `${names.slice(0, 12).map((name) => quote(name)).join(", ")}${names.length > 12 ? ", …" : ""}`
 
 export interface Assignment {
   readonly key: string
   readonly kind: "text" | "json"
   readonly value: string
-  /** Whether the value is the name of a file that holds it. */
+  /** Whether the value is the name of the file that holds it. */
   readonly isFile: boolean
 }
 
-type Json = JsonRpc.Json
-
-const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
+const assignment = (key: string, kind: Assignment["kind"], text: string): Assignment => {
+  const isFile = text.startsWith("@") && !text.startsWith("@@")
+  return { key, kind, value: isFile || text.startsWith("@@") ? text.slice(1) : text, isFile }
+}
 
 export const read = (word: string): Either.Either<Assignment, Usage> => {
   const equals = word.indexOf("=")
   const isJson = equals > 0 && word[equals - 1] === ":"
   const key = word.slice(0, isJson ? equals - 1 : Math.max(0, equals))
-  if (key === "") {
-    return fail(
-      `${UntrustedText.quote(word)} is no argument.`,
+  return key === ""
+    ? fail(
+      `${quote(word)} is no argument.`,
       "Write key=value, key:=json or key=@file; a dash reads JSON from the input."
     )
-  }
-  const value = word.slice(equals + 1)
-  const isFile = value.startsWith("@") && !value.startsWith("@@")
-  return Either.right({
-    key,
-    kind: isJson ? "json" : "text",
-    value: isFile || value.startsWith("@@") ? value.slice(1) : value,
-    isFile
-  })
+    : Either.right(assignment(key, isJson ? "json" : "text", word.slice(equals + 1)))
 }
+
+/**
+ * All words behind a tool, among them `--key value` for properties of the schema.
+ *
+ * @param unknown - where words are options that the command does not have
+ * @param options - those that it has, for suggestions
+ */
+export const readAll = (
+  words: ReadonlyArray<string>,
+  unknown: ReadonlySet<number>,
+  schema: JsonObject,
+  options: ReadonlyArray<Command.Option>
+): Either.Either<ReadonlyArray<Assignment>, Usage> =>
+  Either.gen(function*() {
+    const properties = new Map(
+      Shape.alternatives(schema, schema).flatMap((one) =>
+        Shape.properties(one).map(({ name, schema }) => [name, schema])
+      )
+    )
+    const all: Array<Assignment> = []
+    for (let at = 0; at < words.length; at++) {
+      const word = words[at]!
+      if (!unknown.has(at)) {
+        all.push(yield* read(word))
+        continue
+      }
+      const [, key = "", inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? []
+      if (!properties.has(key) && !properties.has(key.split(".")[0]!)) {
+        const names = [...properties.keys(), ...options.map(({ name }) => name)].map((name) => `--${name}`)
+        return yield* fail(
+          `There is no option ${quote(`--${key}`)}, and the tool takes no argument ${quote(key)}.`,
+          suggestion(nearest(`--${key}`, names)) ??
+            (properties.size === 0 ? "It takes none." : `It takes ${listed([...properties.keys()])}.`)
+        )
+      }
+      const next = unknown.has(at + 1) ? undefined : words[at + 1]
+      const isFlag = Shape.alternatives(schema, properties.get(key)).some((one) => Shape.types(one).includes("boolean"))
+      if (inline !== undefined) all.push(assignment(key, "text", inline))
+      else if (isFlag && next !== "true" && next !== "false") all.push(assignment(key, "text", "true"))
+      else if (next === undefined) return yield* fail(`The argument ${quote(`--${key}`)} needs a value.`)
+      else {
+        all.push(assignment(key, "text", next))
+        at++
+      }
+    }
+    return all
+  })
 
 const parseJson = Schema.decodeUnknownEither(Schema.parseJson())
 
-/** JSON that was typed, piped or in a file. */
-export const json = (text: string, where: string): Either.Either<Json, Usage> =>
+const json = (text: string, where: string): Either.Either<Json, Usage> =>
   Either.mapBoth(parseJson(text), {
     onLeft: () =>
       new Usage({
         detail: `${where} is no valid JSON.`,
-        next: `It begins with ${UntrustedText.quote(text.slice(0, 40))}; put JSON in '…'.`
+        next: `It begins with ${quote(text.slice(0, 40))}; put JSON in '…'.`
       }),
-    // JSON is all that a parser of JSON gives
+    // the cast: a parser of JSON gives nothing else
     onRight: (value) => value as Json
   })
 
-const isObject = (value: unknown): value is Record<string, Json> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-export const object = (text: string, where: string): Either.Either<JsonRpc.JsonObject, Usage> =>
+/** A JSON object that was typed or piped. */
+export const object = (text: string, where: string): Either.Either<JsonObject, Usage> =>
   Either.flatMap(
     json(text, where),
     (value) => isObject(value) ? Either.right(value) : fail(`${where} is no JSON object.`, "Write {\"name\": value}.")
@@ -71,7 +127,7 @@ export const object = (text: string, where: string): Either.Either<JsonRpc.JsonO
 
 const number = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** A text as one of the types; nothing if it is none of that. */
+/** A text as a value of the type, or nothing. */
 const converted = (text: string, type: string): Json | undefined => {
   switch (type) {
     case "string":
@@ -84,7 +140,7 @@ const converted = (text: string, type: string): Json | undefined => {
     case "integer": {
       const value = number.test(text) ? Number(text) : Number.NaN
       const fits = Number.isFinite(value) && (type === "number" || Number.isInteger(value))
-      // what a number cannot hold would become another
+      // an integer that a number cannot hold would change
       return fits && (Number.isSafeInteger(value) || !/^-?\d+$/.test(text)) ? value : undefined
     }
     case "array":
@@ -97,9 +153,11 @@ const converted = (text: string, type: string): Json | undefined => {
   }
 }
 
-/** A text as what a schema asks for: the first of its types, in their order, that it can be. */
-const typed = (
-  root: JsonRpc.JsonObject,
+const textOf = (value: Json): string => typeof value === "string" ? value : JSON.stringify(value)
+
+/** A text as the first type of the schema that it can be. */
+export const typed = (
+  root: JsonObject,
   schema: Json | undefined,
   text: string,
   key: string
@@ -107,11 +165,11 @@ const typed = (
   const among = Shape.alternatives(root, schema)
   const allowed: Array<Json> = []
   for (const one of among) {
-    const listed = Shape.choices(one)
-    if (listed !== undefined) {
-      const choice = listed.find((value) => (typeof value === "string" ? value : JSON.stringify(value)) === text)
+    const choices = Shape.choices(one)
+    if (choices !== undefined) {
+      const choice = choices.find((value) => textOf(value) === text)
       if (choice !== undefined) return Either.right(choice)
-      allowed.push(...listed)
+      allowed.push(...choices)
       continue
     }
     const types = Shape.types(one)
@@ -121,149 +179,144 @@ const typed = (
       if (value !== undefined) return Either.right(value)
     }
   }
-  // a list of one
   const list = among.find((one) => Shape.types(one).includes("array"))
   if (list !== undefined && !/^\s*\[/.test(text)) {
     return Either.map(typed(root, Shape.items(list), text, key), (item) => [item])
   }
-  const names = allowed.map((value) => typeof value === "string" ? value : JSON.stringify(value))
+  const names = allowed.map(textOf)
   if (names.length > 0) {
     return fail(
-      `${UntrustedText.quote(key)} cannot be ${UntrustedText.quote(text)}.`,
-      suggestion(nearest(text, names)) ??
-        `It is one of ${names.slice(0, 12).map((text) => UntrustedText.quote(text)).join(", ")}.`
+      `${quote(key)} cannot be ${quote(text)}.`,
+      suggestion(nearest(text, names)) ?? `It is one of ${listed(names)}.`
     )
   }
   const isWithin = among.some((one) => Shape.types(one).includes("object"))
   return fail(
-    `${UntrustedText.quote(key)} has to be ${Shape.typeText(root, schema)}, and ${UntrustedText.quote(text)} is not.`,
+    `${quote(key)} has to be ${Shape.typeText(root, schema)}, and ${quote(text)} is not.`,
     isWithin ? `Write ${key}.name=value or ${key}:={…}.` : undefined
   )
 }
 
-/** What a place in the arguments is, from its name. */
+/** A key as a path into the arguments, and the schema of its value. */
 interface Place {
   readonly path: ReadonlyArray<string>
   readonly schema: Json | undefined
-  readonly isList: boolean
 }
 
-const place = (root: JsonRpc.JsonObject, key: string): Either.Either<Place, Usage> => {
+const place = (root: JsonObject, key: string): Either.Either<Place, Usage> => {
   const path: Array<string> = []
   let schema: Json | undefined = root
   let rest = key
   while (rest !== "") {
-    const inside: ReadonlyArray<JsonRpc.JsonObject> = Shape.alternatives(root, schema)
-    const list = inside.find((one) => Shape.types(one).includes("array"))
+    const inside: ReadonlyArray<JsonObject> = Shape.alternatives(root, schema)
     const names = inside.flatMap((one) => Shape.properties(one).map(({ name }) => name))
-    // a name that has dots in it is a name first
-    const whole = names.includes(rest) ? rest : rest.slice(0, rest.includes(".") ? rest.indexOf(".") : undefined)
-    const holder = inside.find((one) => Shape.property(one, whole) !== undefined)
-    if (holder !== undefined) schema = Shape.property(holder, whole)
-    else if (path.length > 0 && list !== undefined && /^\d{1,4}$/.test(whole)) schema = Shape.items(list)
+    // a property may have dots in its name
+    const name = names.includes(rest) ? rest : rest.split(".", 1)[0]!
+    const holder = inside.find((one) => Shape.property(one, name) !== undefined)
+    const list = inside.find((one) => Shape.types(one).includes("array"))
+    const open = inside.find(Shape.isOpen)
+    if (holder !== undefined) schema = Shape.property(holder, name)
+    else if (path.length > 0 && list !== undefined && /^\d{1,4}$/.test(name)) schema = Shape.items(list)
+    else if (open !== undefined) schema = Shape.additional(open)
     else {
-      const open = inside.find(Shape.isOpen)
-      if (open === undefined) {
-        const shown = [...path, whole].join(".")
-        return fail(
-          `The tool takes no argument ${UntrustedText.quote(shown)}.`,
-          suggestion(nearest(whole, names).map((name) => [...path, name].join("."))) ??
-            (names.length === 0
-              ? "It takes none."
-              : `It takes ${names.slice(0, 12).map((text) => UntrustedText.quote(text)).join(", ")}${
-                names.length > 12 ? ", …" : ""
-              }.`)
-        )
-      }
-      schema = Shape.additional(open)
+      return fail(
+        `The tool takes no argument ${quote([...path, name].join("."))}.`,
+        suggestion(nearest(name, names).map((near) => [...path, near].join("."))) ??
+          (names.length === 0 ? "It takes none." : `It takes ${listed(names)}.`)
+      )
     }
-    path.push(whole)
-    rest = rest.slice(whole.length + 1)
+    path.push(name)
+    rest = rest.slice(name.length + 1)
   }
-  const isList = Shape.alternatives(root, schema).some((one) => Shape.types(one).includes("array"))
-  return Either.right({ path, schema, isList })
+  return Either.right({ path, schema })
 }
 
-interface Box {
-  readonly members: Map<string, Json | Box>
+/** Objects are maps until the end, because their keys are of any kind. */
+type Tree = Map<string, Json | Tree>
+
+const treeOf = (value: Json | Tree | undefined): Tree =>
+  value instanceof Map ? value : new Map(isObject(value) ? Object.entries(value) : [])
+
+const valueOf = (tree: Tree): Record<string, Json> =>
+  Object.fromEntries(Array.from(tree, ([name, value]) => [name, value instanceof Map ? compact(value) : value]))
+
+/** `list.0`, `list.1`, … are a list. */
+const compact = (tree: Tree): Json => {
+  const isList = tree.size > 0 && Array.from(tree.keys()).every((name, at) => name === String(at))
+  return isList ? Object.values(valueOf(tree)) : valueOf(tree)
 }
-
-const isBox = (value: Json | Box | undefined): value is Box => isObject(value) && value["members"] instanceof Map
-
-/** Names of people and servers stay in maps until the end. */
-const entriesOf = (box: Box): ReadonlyArray<readonly [name: string, value: Json]> =>
-  Array.from(box.members, ([name, value]) => [name, isBox(value) ? unboxed(value) : value] as const)
-
-const unboxed = (box: Box): Json => {
-  const entries = entriesOf(box)
-  const isList = entries.length > 0 && entries.every(([name], at) => name === String(at))
-  return isList ? entries.map(([, value]) => value) : Object.fromEntries(entries)
-}
-
-const boxOf = (value: JsonRpc.JsonObject): Box => ({
-  members: new Map(
-    Object.entries(value).flatMap(([name, one]) => one === undefined ? [] : [[name, one] as const])
-  )
-})
 
 /**
- * The arguments of all that was typed, their files already read. What was given as JSON is the base, and is sent as it
- * is: whoever writes JSON knows better than the schema.
+ * The arguments of all assignments, with the contents of their files. A base, which was given as JSON, is sent as it is:
+ * nothing of it is checked, and unknown keys are allowed beside it.
  */
 export const build = (
-  schema: JsonRpc.JsonObject,
+  schema: JsonObject,
   assignments: ReadonlyArray<Assignment>,
-  base?: JsonRpc.JsonObject
-): Either.Either<JsonRpc.JsonObject, Usage> =>
+  base?: JsonObject
+): Either.Either<JsonObject, Usage> =>
   Either.gen(function*() {
-    const top = boxOf(base ?? {})
-    const lists = new Map<string, Array<Json>>()
-    const given = new Set<string>()
-    for (const { key, kind, value } of assignments) {
-      const at = yield* base === undefined
+    const top = treeOf(base)
+    for (const key of new Set(assignments.map(({ key }) => key))) {
+      const all = assignments.filter((one) => one.key === key)
+      const { path, schema: of } = yield* base === undefined
         ? place(schema, key)
-        : Either.orElse(place(schema, key), (): Either.Either<Place, Usage> =>
-          Either.right({ path: key.split("."), schema: undefined, isList: false }))
-      const one = kind === "json"
-        ? yield* json(value, `The value of ${UntrustedText.quote(key)}`)
-        : yield* typed(schema, at.schema, value, key)
-      let box = top
-      for (const step of at.path.slice(0, -1)) {
-        const inner = box.members.get(step)
-        const next: Box = isBox(inner) ? inner : isObject(inner) ? boxOf(inner) : { members: new Map() }
-        box.members.set(step, next)
-        box = next
-      }
-      const name = at.path.at(-1)!
-      if (!given.has(key)) {
-        given.add(key)
-        box.members.set(name, one)
-        if (at.isList && Array.isArray(one)) {
-          lists.set(key, [...one as ReadonlyArray<Json>])
-        }
-        continue
-      }
-      const list = lists.get(key)
-      if (list === undefined) {
-        return yield* fail(`The argument ${UntrustedText.quote(key)} is given twice.`)
-      }
-      if (Array.isArray(one)) {
-        list.push(...one as ReadonlyArray<Json>)
-      } else list.push(one)
-      box.members.set(name, list)
-    }
-    const args: JsonRpc.JsonObject = Object.fromEntries(entriesOf(top))
-    const missing = base !== undefined ?
-      [] :
-      Shape.parameters(schema).filter(({ name, required }) =>
-        required && !Object.hasOwn(args, name)
+        : Either.orElse(place(schema, key), () => Either.right<Place>({ path: key.split("."), schema: undefined }))
+      const values = yield* Either.all(all.map(({ kind, value }) =>
+        kind === "json" ? json(value, `The value of ${quote(key)}`) : typed(schema, of, value, key)
+      ))
+      const isList = Shape.alternatives(schema, of).some((one) =>
+        Shape.types(one).includes("array")
       )
-    if (missing.length > 0) {
-      const all = missing.map(({ name, schema: one }) => `${name} (${Shape.typeText(schema, one)})`)
-      return yield* fail(
-        `The tool needs ${all.join(", ")}.`,
-        `Write ${missing.map(({ name }) => `${name}=…`).join(" ")}.`
-      )
+      if (values.length > 1 && !isList) return yield* fail(`The argument ${quote(key)} is given twice.`)
+      let tree = top
+      for (const step of path.slice(0, -1)) {
+        const next = treeOf(tree.get(step))
+        tree.set(step, next)
+        tree = next
+      }
+      tree.set(path.at(-1)!, values.length === 1 ? values[0]! : values.flat())
     }
-    return args
+    const args = valueOf(top)
+    const missing = base !== undefined
+      ? []
+      : Shape.parameters(schema).filter(({ name, required }) => required && !Object.hasOwn(args, name))
+    return missing.length === 0 ? args : yield* fail(
+      `The tool needs ${missing.map(({ name, schema: of }) => `${name} (${Shape.typeText(schema, of)})`).join(", ")}.`,
+      `Write ${missing.map(({ name }) => `${name}=…`).join(" ")}.`
+    )
   })
+
+/** A word that is read as this value: a text if that works, or else JSON. */
+const wordOf = (schema: JsonObject, name: string, value: Json): string | undefined => {
+  const wanted = Styled.json(Object.fromEntries([[name, value]]), 0)
+  return [`${name}=${textOf(value).replace(/^@/, "@@")}`, `${name}:=${Styled.json(value, 0)}`].find((word) => {
+    const args = Either.flatMap(read(word), (one) => build({ ...schema, required: [] }, [one]))
+    // a word that is escaped when it is shown cannot be copied, and a dash begins an option
+    const isTypable = UntrustedText.escape(word) === word && !word.startsWith("-")
+    return isTypable && Either.isRight(args) && Styled.json(args.right, 0) === wanted
+  })
+}
+
+/** The options that decide which servers there are, and how long it may take. */
+const optionsOf = ({ configs, imports, root, timeout }: Command.Shared): ReadonlyArray<string> => [
+  ...(root === undefined ? [] : ["--root", root]),
+  ...configs.flatMap((file) => ["--config", file]),
+  ...imports.flatMap((host) => ["--import", host]),
+  ...(timeout === undefined ? [] : ["--timeout", `${Duration.toMillis(timeout)}ms`.replace(/000ms$/, "s")])
+]
+
+/** The command line of a call. A secret is no part of it: its value is read from a file. */
+export const commandLine = (
+  identity: Identity,
+  schema: JsonObject,
+  args: ReadonlyArray<readonly [name: string, value: Json]>,
+  secrets: ReadonlySet<string>,
+  shared: Command.Shared
+): string => {
+  const words = args.map(([name, value]) => secrets.has(name) ? `${name}=@FILE` : wordOf(schema, name, value))
+  const shown = words.every((word) => word !== undefined)
+    ? words
+    : ["--args", Styled.json(Object.fromEntries(args.filter(([name]) => !secrets.has(name))), 0)]
+  return ["mcp-runtime", "call", spelled(identity), ...shown, ...optionsOf(shared)].map(ShellWords.quote).join(" ")
+}

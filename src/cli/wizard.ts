@@ -23,8 +23,8 @@ import * as Form from "./form.ts"
 import * as Offered from "./offered.ts"
 import * as Redrawing from "./redrawing.ts"
 import * as Screen from "./Screen.ts"
+import * as Arguments from "./toolArguments.ts"
 import { tool as find } from "./toolFound.ts"
-import * as TypedCall from "./typedCall.ts"
 
 const onStderr = Layer.map(NodeTerminal.layer, (context) => {
   const terminal = Context.get(context, Terminal.Terminal)
@@ -189,7 +189,7 @@ export const run = (
       entries.push([field.name, value])
       if (given.isSecret) secrets.add(field.name)
     }
-    const line = TypedCall.line({ server: serverName, tool: name }, inputSchema, entries, secrets, shared)
+    const line = Arguments.commandLine({ server: serverName, tool: name }, inputSchema, entries, secrets, shared)
     yield* screen.err([{ text: "The same without questions:", style: "weak" }], [{ text: line, style: "strong" }])
     const isWanted = yield* Prompt.confirm({ message: "Call it now?", initial: true })
     return { found, args: Object.fromEntries(entries), isWanted }

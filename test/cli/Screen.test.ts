@@ -85,7 +85,7 @@ describe("what is drawn again and again", () => {
     const pauses: Array<readonly [before: () => string, after: () => string]> = []
     const device: Screen.Device = {
       ...Device.make({ isTerminal: { out: true, err: true } }),
-      write: (_, text) => Effect.sync(() => emulator.write(text)),
+      write: (_, text) => Effect.sync(() => emulator.write(Buffer.from(text).toString())),
       log: emulator.write,
       get columns() {
         return size.columns

@@ -42,6 +42,13 @@ describe("the command line", () => {
     assert.deepStrictEqual((await invocation("call t -- --json -x")).args, ["t", "--json", "-x"])
   })
 
+  it("leaves the options that a tool may take to its schema, up to two dashes", async () => {
+    const { args, shared, unknown } = await invocation("call t --title x --json --count -5 --at=1 -- --y")
+    assert.deepStrictEqual(args, ["t", "--title", "x", "--count", "-5", "--at=1", "--y"])
+    assert.deepStrictEqual([...unknown], [1, 3, 5])
+    assert.isTrue(shared.json)
+  })
+
   const faults: ReadonlyArray<readonly [line: string, said: string]> = [
     ["calll t", "There is no command \"calll\". Did you mean \"call\"?"],
     ["xyzzy", "There is no command \"xyzzy\". See mcp-runtime --help."],
@@ -60,6 +67,10 @@ describe("the command line", () => {
       "list \u001b[31m",
       "The command \"list\" does not know what to do with \"\\x1b[31m\". See mcp-runtime list --help."
     ],
+    ["call --tiemout 1 t", "There is no option \"--tiemout\". Did you mean \"--timeout\"?"],
+    ["call t -x", "There is no option \"-x\". Did you mean \"-q\" or \"-v\" or \"-h\"?"],
+    ["prompt t a=1 --tiemout 1", "There is no option \"--tiemout\". Did you mean \"--timeout\"?"],
+    ["doctor a b --tiemout 1", "There is no option \"--tiemout\". Did you mean \"--timeout\"?"],
     ["help lits", "There is no command \"lits\". Did you mean \"list\"?"]
   ]
   for (const [line, said] of faults) {

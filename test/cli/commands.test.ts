@@ -142,6 +142,46 @@ describe("the documents of commands", patient, () => {
     }))
 })
 
+describe("call", patient, () => {
+  it.live("takes --key value for keys of the schema, and suggests the nearest key or option for others", () =>
+    Effect.gen(function*() {
+      const file = work.write("servers.json", { mcpServers: { slow: work.server } })
+      const call = (...words: ReadonlyArray<string>) => run(["call", "slow/typed", ...words, "--config", file])
+      const { code, out } = yield* call("--title", "a b", "--labels=x", "labels=y", "--at.x", "-1.5")
+      assert.strictEqual(code, 0)
+      assert.include(out, "{\"title\":\"a b\",\"labels\":[\"x\",\"y\"],\"at\":{\"x\":-1.5}}")
+      const calls = () => work.entries().filter(({ called }) => called !== undefined).length
+      const before = calls()
+      for (const [word, near] of [["--tilte", "--title"], ["--tiemout", "--timeout"]] as const) {
+        const wrong = yield* call("--title", "a", word, "3")
+        assert.strictEqual(wrong.code, 2)
+        assert.include(wrong.err, `There is no option "${word}", and the tool takes no argument "${word.slice(2)}".`)
+        assert.include(wrong.err, `Did you mean "${near}"?`)
+      }
+      assert.strictEqual(calls(), before)
+    }))
+
+  it.live("writes its result as text, Markdown, or as it came", () =>
+    Effect.gen(function*() {
+      const file = work.write("servers.json", { mcpServers: { slow: work.server } })
+      const shown = (tool: string, format: string) =>
+        Effect.map(run(["call", `slow/${tool}`, "--config", file, "--output", format]), ({ code, err, out }) => ({
+          code,
+          err,
+          out
+        }))
+      assert.strictEqual((yield* shown("picture", "text")).out, "[image, image/png, 8 bytes; --out FILE writes it]\n")
+      assert.strictEqual((yield* shown("picture", "markdown")).out, "*image, image/png, 8 bytes*\n")
+      const image = { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" }
+      assert.strictEqual((yield* shown("picture", "raw")).out, `${JSON.stringify({ content: [image] })}\n`)
+      const failed = yield* shown("fail", "raw")
+      assert.strictEqual(failed.code, 1)
+      assert.deepInclude(JSON.parse(failed.out), { isError: true })
+      const both = yield* run(["call", "slow/fail", "--config", file, "--output", "raw", "--json"])
+      assert.strictEqual(both.code, 2)
+    }))
+})
+
 describe("somebody at a terminal", patient, () => {
   it.live("is asked before a server of a workspace is started, sees what would be, and says yes once for ever", () =>
     Effect.gen(function*() {

@@ -13,7 +13,7 @@ export const make = (more: Partial<Screen.Device>, answers: ReadonlyArray<string
   const left = [...answers]
   const asked: Array<string> = []
   return {
-    write: (where, text) => Effect.sync(() => void (texts[where] += text)),
+    write: (where, text) => Effect.sync(() => void (texts[where] += Buffer.from(text).toString())),
     log: (text) => {
       texts.err += text
     },

@@ -78,9 +78,10 @@ export const run = (
   const device: Screen.Device = {
     write: (where, text) =>
       Effect.sync(() => {
-        if (where === "out") out += text
-        else err += text
-        onWrite?.(text)
+        const shown = Buffer.from(text).toString()
+        if (where === "out") out += shown
+        else err += shown
+        onWrite?.(shown)
       }),
     log: (text) => {
       err += text

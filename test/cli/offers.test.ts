@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import * as CallResult from "../../src/cli/callResult.ts"
 import { Prompted } from "../../src/cli/commands/prompt.ts"
 import { Prompts } from "../../src/cli/commands/prompts.ts"
 import { owners, Read } from "../../src/cli/commands/read.ts"
 import { Resources } from "../../src/cli/commands/resources.ts"
-import * as OutFile from "../../src/cli/outFile.ts"
 import { own, type Place, place, run as runAny, server, type Typing } from "./inProcess.ts"
 
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) => runAny(at, argv, typing)
@@ -56,7 +56,7 @@ describe("who has a resource", () => {
       ["b.d/a", 2, "b.d/a-3"],
       ["b/.env", 1, "b/.env-2"]
     ] as const
-    for (const [file, at, name] of table) assert.strictEqual(OutFile.nameOf(file, at), name)
+    for (const [file, at, name] of table) assert.strictEqual(CallResult.nameOf(file, at), name)
   })
 })
 
@@ -110,6 +110,19 @@ describe("read", () => {
         uri: "note://one",
         contents: [{ uri: "note://one", mimeType: "text/plain", text: "first\nsecond\u001b[2J\n", blob: null }]
       })
+    })))
+
+  it.live("writes Markdown, and raw bytes to a pipe but not to a terminal", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const at = yield* one
+      const read = (uri: string, format: string, typing: Typing = {}) =>
+        run(at, ["read", uri, "--output", format], typing)
+      assert.strictEqual((yield* read("note://one", "markdown")).out, "first\nsecond\\x1b[2J\n")
+      assert.strictEqual((yield* read("note://picture", "markdown")).out, "*image/png, 8 bytes*\n")
+      assert.strictEqual((yield* read("note://one", "raw")).out, "first\nsecond\u001b[2J\n")
+      const shown = yield* read("note://one", "raw", { columns: 80 })
+      assert.deepStrictEqual([shown.code, shown.out], [2, ""])
+      assert.include(shown.err, "Raw bytes are not written to a terminal.\nUse --out FILE, or a pipe.")
     })))
 
   it.live("writes to a file what was read, as it is", () =>

@@ -77,7 +77,7 @@ describe("mcp-runtime", patient, () => {
         ...words
       ], { encoding: "utf8" }).trim()
     assert.strictEqual(typed("ca"), "call")
-    assert.strictEqual(typed("call", "--o"), "--out")
+    assert.strictEqual(typed("call", "--w"), "--wizard")
     assert.strictEqual(typed("tools", "--sea"), "--search")
   })
 

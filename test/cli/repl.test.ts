@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Schema } from "effect"
-import { Called } from "../../src/cli/calling.ts"
 import * as Command from "../../src/cli/Command.ts"
+import { Called } from "../../src/cli/commands/call.ts"
 import { Read } from "../../src/cli/commands/read.ts"
 import { Status } from "../../src/cli/commands/status.ts"
 import { Tools } from "../../src/cli/commands/tools.ts"
@@ -213,7 +213,7 @@ describe("a line", () => {
       ["call a/x k", []],
       ["call a/x c", ["count="]],
       ["call a/x count=1 t", ["title="]],
-      ["call a/x --o", ["--out "]],
+      ["call a/x --ou", ["--out ", "--output "]],
       ["tools ", ["a ", "b "]],
       ["reconnect b", ["b "]],
       ["nothing ", []]

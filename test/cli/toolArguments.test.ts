@@ -114,6 +114,40 @@ describe("arguments that are typed", () => {
     })
   }
 
+  const options: ReadonlyArray<readonly [words: ReadonlyArray<string>, outcome: unknown]> = [
+    [["--text", "a b"], { text: "a b" }],
+    [["--text=a=b"], { text: "a=b" }],
+    [["--count", "-5", "--ratio=.5"], { count: -5, ratio: 0.5 }],
+    [["--flag"], { flag: true }],
+    [["--flag", "false"], { flag: false }],
+    [["--flag", "--count", "1"], { flag: true, count: 1 }],
+    [["--texts", "a", "--texts", "b", "texts=c"], { texts: ["a", "b", "c"] }],
+    [["--inner.x", "1"], { inner: { x: 1 } }],
+    [["--dotted.name", "4"], { "dotted.name": 4 }],
+    [
+      ["--txet", "a"],
+      "There is no option \"--txet\", and the tool takes no argument \"txet\". Did you mean \"--text\"?"
+    ],
+    [
+      ["--tiemout", "1"],
+      "There is no option \"--tiemout\", and the tool takes no argument \"tiemout\". Did you mean \"--timeout\"?"
+    ],
+    [["--text"], "The argument \"--text\" needs a value."],
+    [["--text", "--count", "1"], "The argument \"--text\" needs a value."]
+  ]
+  for (const [words, outcome] of options) {
+    it(`${JSON.stringify(words)} give ${JSON.stringify(outcome)}`, () => {
+      const unknown = new Set(words.flatMap((word, at) => word.startsWith("--") ? [at] : []))
+      const all = Arguments.readAll(words, unknown, schema, [{ name: "timeout", about: "" }])
+      const args = Either.flatMap(all, (read) => Arguments.build(schema, read))
+      const shown = Either.match(args, {
+        onLeft: ({ detail, next }) => `${detail} ${next ?? ""}`.trim(),
+        onRight: (right): unknown => right
+      })
+      assert.deepStrictEqual(shown, outcome)
+    })
+  }
+
   it("are missed where the schema requires them, in every one of its alternatives", () => {
     const both = { type: "object", properties: { a: { type: "integer" }, b: {} }, required: ["a", "b"] }
     assert.strictEqual(Either.getOrThrow(Either.flip(build(["b=1"], both))).detail, "The tool needs a (integer).")

@@ -2,7 +2,6 @@ import { Terminal } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Either, Layer, Mailbox, Option } from "effect"
 import * as Arguments from "../../src/cli/toolArguments.ts"
-import * as TypedCall from "../../src/cli/typedCall.ts"
 import { Keys } from "../../src/cli/wizard.ts"
 import * as ShellWords from "../../src/text/shellWords.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -143,7 +142,13 @@ describe("what one would type", () => {
       for (const name of names) {
         const schema = { type: "object", properties: Object.fromEntries([[name, kind]]) }
         for (const value of values) {
-          const line = TypedCall.line({ server: "my server", tool: "x" }, schema, [[name, value]], new Set(), shared)
+          const line = Arguments.commandLine(
+            { server: "my server", tool: "x" },
+            schema,
+            [[name, value]],
+            new Set(),
+            shared
+          )
           assert.notMatch(line, /[\u0000-\u001f\u202e]/)
           const words = ShellWords.split(line, ShellWords.shell).words.map(({ text }) => text)
           assert.deepStrictEqual(words.slice(0, 3), ["mcp-runtime", "call", "my server/x"])

@@ -2,24 +2,36 @@
 /** `mcp-runtime call`: calls a tool. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Encoding from "effect/Encoding"
+import * as Schema from "effect/Schema"
+import type * as McpClient from "../../client/McpClient.ts"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
-import type * as ToolResult from "../../tools/ToolResult.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Application from "../Application.ts"
-import * as Calling from "../calling.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
+import { sharedOptions } from "../commandLine.ts"
 import * as ExitCode from "../ExitCode.ts"
-import * as OutFile from "../outFile.ts"
 import * as Screen from "../Screen.ts"
 import * as Arguments from "../toolArguments.ts"
 import { choice, tool as find } from "../toolFound.ts"
 import { Usage } from "../Usage.ts"
 
-/** Arguments are sent in one message, and larger ones are not taken. */
+/** The document of `call --json`. */
+export const Called = Schema.Struct({
+  server: Schema.String,
+  tool: Schema.String,
+  isError: Schema.Boolean,
+  /** As it came. */
+  content: Schema.Unknown,
+  structuredContent: Schema.Unknown,
+  milliseconds: Schema.Number,
+  attempts: Schema.Number
+})
+
+/** Arguments are sent in one message, and larger ones are refused. */
 const most = 16 * 1024 * 1024
 
 const readFile = Effect.fnUntraced(function*(path: string) {
@@ -39,69 +51,108 @@ const readFile = Effect.fnUntraced(function*(path: string) {
   })
 })
 
-interface Typed {
-  readonly assignments: ReadonlyArray<Arguments.Assignment>
-  readonly base: JsonRpc.JsonObject | undefined
-}
+/** The assignments with the contents of their files. */
+const filled = (assignments: ReadonlyArray<Arguments.Assignment>) =>
+  Effect.forEach(
+    assignments,
+    (one) => one.isFile ? Effect.map(readFile(one.value), (value) => ({ ...one, value })) : Effect.succeed(one)
+  ).pipe(
+    Effect.provide(NodeFileSystem.layer)
+  )
 
-/** All that was typed, piped and in files, before any server is started. */
-const typed = ({ args, value }: Command.Invocation) =>
+/** The arguments as one object, from `--args` or the standard input. */
+const whole = (given: string | undefined, isPiped: boolean) =>
   Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const words = args.slice(1)
-    const given = value("args")
-    const isPiped = words.includes("-")
-    if (isPiped && given !== undefined) {
+    if (!isPiped) return given === undefined ? undefined : yield* Arguments.object(given, "--args")
+    if (given !== undefined) {
       return yield* new Usage({
         detail: "Arguments are given with --args and on the standard input.",
         next: "Use one of them."
       })
     }
-    let base = given === undefined ? undefined : yield* Arguments.object(given, "--args")
-    if (isPiped) {
-      const input = yield* screen.input(most)
-      if (input === undefined) return yield* new Usage({ detail: "The standard input is too large." })
-      base = yield* Arguments.object(input.trim() === "" ? "{}" : input, "The standard input")
-    }
-    const read = yield* Effect.forEach(words.filter((word) => word !== "-"), (word) => Arguments.read(word))
-    const assignments = yield* Effect.forEach(read, (one) =>
-      one.isFile ? Effect.map(readFile(one.value), (text) => ({ ...one, value: text })) : Effect.succeed(one))
-    return { assignments, base } satisfies Typed
-  }).pipe(Effect.provide(NodeFileSystem.layer))
+    const input = yield* (yield* Screen.Screen).input(most)
+    if (input === undefined) return yield* new Usage({ detail: "The standard input is too large." })
+    return yield* Arguments.object(input.trim() === "" ? "{}" : input, "The standard input")
+  })
 
-const write = (file: string, result: ToolResult.ToolResult) => {
-  const blobs = CallResult.blobs(result)
-  const contents = blobs.length === 0
-    ? Effect.succeed([new TextEncoder().encode(CallResult.text(result))])
-    : Effect.forEach(
-      blobs,
-      ({ data }) =>
-        Effect.mapError(Encoding.decodeBase64(data), () => new Usage({ detail: "What the tool gave is no base64." }))
-    )
-  return Effect.flatMap(contents, (contents) => OutFile.write(file, contents))
+type Build = (schema: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Usage>
+
+/** Reads all arguments before a server is started, but for `--key value`, which only the schema can tell from options. */
+const typed = ({ args, unknown, value }: Command.Invocation): Effect.Effect<Build, Usage, Screen.Screen> =>
+  Effect.gen(function*() {
+    const isPiped = args.includes("-")
+    const words = args.map((word, at) => ({ word, isUnknown: unknown.has(at) })).slice(1)
+      .filter(({ word }) => word !== "-")
+    const at = new Set(words.flatMap(({ isUnknown }, at) => isUnknown ? [at] : []))
+    const read = (schema: JsonRpc.JsonObject) =>
+      Effect.flatMap(
+        Arguments.readAll(words.map(({ word }) => word), at, schema, [...command.options, ...sharedOptions]),
+        filled
+      )
+    const base = yield* whole(value("args"), isPiped)
+    const early = at.size > 0 ? undefined : yield* read({})
+    return (schema) =>
+      Effect.flatMap(
+        early === undefined ? read(schema) : Effect.succeed(early),
+        (all) => Arguments.build(schema, all, base)
+      )
+  })
+
+const width = 24
+
+const progressLine = ({ message, progress, total }: McpClient.Progress): Screen.Line => {
+  const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total))
+  const filled = Math.round((share ?? 0) * width)
+  const bar = share === undefined
+    ? `${progress}`
+    : `[${"#".repeat(filled)}${"-".repeat(width - filled)}] ${Math.round(share * 100)} %`
+  return [{ text: bar, style: "strong" }, message === undefined ? "" : ` ${message}`]
 }
 
-/** What a tool asks while it runs is for whoever has called it. */
-const answering = (ref: string, shared: Command.Shared) => (discovery: ConfigDiscovery.Discovery) =>
-  Effect.map(choice(ref, discovery, shared), (one): Application.Choice => ({ ...one, answers: true }))
-
-const done = (
-  application: Application.Application,
-  found: McpRuntime.RuntimeTool,
+const perform = (
+  { runtime }: Application.Application,
+  { serverName: server, tool }: McpRuntime.RuntimeTool,
   args: JsonRpc.JsonObject,
-  { shared, value }: Command.Invocation
+  { shared: { json, timeout }, value }: Command.Invocation
 ) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const result = yield* Calling.perform(application, found, args, shared)
-    const out = value("out")
-    if (out !== undefined && !result.isError) yield* write(out, result)
-    if (shared.json) yield* screen.json(Calling.Called, Calling.documentOf(result))
-    else if (result.isError || out === undefined) yield* Calling.show(result)
-    return Calling.exitCodeOf(result)
+    const result = yield* runtime.callTool({ server, tool: tool.name }, args, {
+      origin: "person",
+      totalTimeout: timeout,
+      idleTimeout: timeout,
+      outputMismatch: "keep",
+      onProgress: (progress) => screen.progress(progressLine(progress))
+    }).pipe(Effect.ensuring(Effect.sync(() => screen.progress(undefined))))
+    const { isError, metadata, raw, structuredContent } = result
+    const parts = CallResult.ofResult(result)
+    const [format, out] = [value("output"), value("out")]
+    if (out !== undefined && !isError) yield* CallResult.write(out, yield* CallResult.files(parts))
+    if (json) {
+      yield* screen.json(Called, {
+        server: metadata.serverName,
+        tool: metadata.toolName,
+        isError,
+        content: raw["content"] ?? [],
+        structuredContent: structuredContent ?? null,
+        milliseconds: Math.round(Duration.toMillis(metadata.duration)),
+        attempts: metadata.attempts
+      })
+    } else if (format === "raw") yield* screen.jsonLine(Schema.Unknown, raw)
+    else if (isError) {
+      // the error text of a tool is no output of the program
+      yield* screen.err(
+        [{ text: "error: ", style: "bad" }, `${metadata.serverName}/${metadata.toolName} says:`],
+        ...CallResult.lines(parts, format)
+      )
+    } else if (out === undefined) yield* screen.out(...CallResult.lines(parts, format))
+    return isError ? ExitCode.tool : ExitCode.ok
   })
 
-/** Arguments that were typed would be asked for once more. */
+/** The person who calls a tool answers its questions. */
+const answering = (ref: string, shared: Command.Shared) => (discovery: ConfigDiscovery.Discovery) =>
+  Effect.map(choice(ref, discovery, shared), (one): Application.Choice => ({ ...one, answers: true }))
+
 const guided: Command.Command["run"] = (invocation) =>
   Effect.gen(function*() {
     const { args: [ref, ...words], shared, value } = invocation
@@ -124,22 +175,26 @@ const guided: Command.Command["run"] = (invocation) =>
       Effect.gen(function*() {
         const wizard = yield* Effect.promise(() => import("../wizard.ts"))
         const { args, found, isWanted } = yield* wizard.run(ref, application, shared)
-        return isWanted ? yield* done(application, found, args, invocation) : ExitCode.ok
+        return isWanted ? yield* perform(application, found, args, invocation) : ExitCode.ok
       }))
   })
 
 const run: Command.Command["run"] = (invocation) => {
   const { args: [ref = ""], isSet, shared } = invocation
-  return isSet("wizard") ? guided(invocation) : Effect.flatMap(
-    typed(invocation),
-    ({ assignments, base }) =>
-      Application.use(shared, answering(ref, shared), (application) =>
-        Effect.gen(function*() {
-          const found = yield* find(ref, application, shared)
-          const args = yield* Arguments.build(found.inputSchema, assignments, base)
-          return yield* done(application, found, args, invocation)
-        }))
-  )
+  if (shared.json && isSet("output")) {
+    return Effect.fail(new Usage({ detail: "--json and --output are two formats.", next: "Use one of them." }))
+  }
+  return isSet("wizard") ?
+    guided(invocation) :
+    Effect.flatMap(
+      typed(invocation),
+      (build) =>
+        Application.use(shared, answering(ref, shared), (application) =>
+          Effect.gen(function*() {
+            const found = yield* find(ref, application, shared)
+            return yield* perform(application, found, yield* build(found.inputSchema), invocation)
+          }))
+    )
 }
 
 export const command: Command.Command = {
@@ -147,6 +202,8 @@ export const command: Command.Command = {
     "An argument is key=value, read as the schema of the tool says: a number, a boolean, one of a list, a text. "
     + "key:=json is any JSON, key=@file the text of a file, key:=@file the JSON in it, and @@ is an @. a.b=1 is within "
     + "a; a key given more than once is a list. A dash reads a JSON object from the standard input.",
+    "--key value is the same as key=value where the schema has the key, and no option here has its name. What follows -- "
+    + "is no option.",
     "Only the server of the tool is started, if its name is given. Ctrl-C cancels the call at the server."
   ],
   args: [
@@ -158,9 +215,10 @@ export const command: Command.Command = {
     },
     {
       name: "argument",
-      about: "key=value, key:=json, key=@file, or - for the standard input.",
+      about: "key=value, --key value, key:=json, key=@file, or - for the standard input.",
       required: false,
-      repeated: true
+      repeated: true,
+      takesOptions: true
     }
   ],
   options: [
@@ -170,10 +228,12 @@ export const command: Command.Command = {
       about: "All arguments as one JSON object, sent as it is; key=value is put over it."
     },
     { name: "out", value: "FILE", about: "Write the text, or the images and other files, of the result here." },
+    CallResult.output,
     { name: "wizard", about: "Ask for the tool and its arguments, and tell what one would type for that." }
   ],
   examples: [
     ["call github/create_issue title=Bug labels=a labels=b", "A text and a list of texts."],
+    ["call github/create_issue --title Bug --output markdown", "The same with options, and the result as Markdown."],
     ["call db/query --args '{\"sql\":\"select 1\"}' --json", "Arguments and result as JSON."],
     ["call --wizard", "Step by step, on a terminal."],
     ["call files/write path=a.txt content=@a.txt --timeout 10s", "The content of a file, and no more than 10 s."]

@@ -93,7 +93,7 @@ const check = (prompt: Prompt, given: ReadonlyMap<string, string>): Effect.Effec
 const lines = (content: ToolResult.Content): ReadonlyArray<Screen.Line> =>
   content._tag === "Image" || content._tag === "Audio"
     ? [[{ text: `[${content._tag.toLowerCase()}, ${content.mimeType}; --json has it]`, style: "weak" }]]
-    : CallResult.lines({ content: [content], structuredContent: undefined, isError: false, meta: undefined, raw: {} })
+    : CallResult.lines([CallResult.ofContent(content)])
 
 const run: Command.Command["run"] = ({ args: [ref = "", ...words], shared }) =>
   Effect.flatMap(typed(words), (given) =>

@@ -1,16 +1,14 @@
 /** `mcp-runtime read`: reads a resource. */
 import * as Effect from "effect/Effect"
-import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
-import type * as McpClient from "../../client/McpClient.ts"
 import * as McpError from "../../McpError.ts"
 import { nearest } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
+import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
-import * as OutFile from "../outFile.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 
@@ -81,26 +79,12 @@ const find = (
     return only
   })
 
-const bytesOf = (one: McpClient.ResourceContents): Effect.Effect<Uint8Array, Usage> =>
-  one._tag === "Text"
-    ? Effect.succeed(new TextEncoder().encode(one.text))
-    : Effect.mapError(
-      Encoding.decodeBase64(one.blob),
-      () => new Usage({ detail: `What "${one.uri}" holds is no base64.` })
-    )
-
-const size = (blob: string): number => Math.floor(blob.replace(/=+$/, "").length * 3 / 4)
-
-const lines = (one: McpClient.ResourceContents): ReadonlyArray<Screen.Line> =>
-  one._tag === "Text"
-    ? one.text.replace(/\r?\n$/, "").split(/\r?\n/)
-    : [[{
-      text: `[${one.mimeType ?? "application/octet-stream"}, ${size(one.blob)} bytes; --out FILE writes it]`,
-      style: "weak"
-    }]]
-
-const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) =>
-  Application.use(shared, Offered.answering(undefined, shared), (application) =>
+const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) => {
+  const format = value("output")
+  if (shared.json && format !== undefined) {
+    return Effect.fail(new Usage({ detail: "--json and --output are two formats.", next: "Use one of them." }))
+  }
+  return Application.use(shared, Offered.answering(undefined, shared), (application) =>
     Effect.gen(function*() {
       const { runtime } = application
       const screen = yield* Screen.Screen
@@ -113,7 +97,8 @@ const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) =>
         runtime.readResource(server, uri, { origin: "person" })
       )
       const file = value("out")
-      if (file !== undefined) yield* OutFile.write(file, yield* Effect.forEach(contents, bytesOf))
+      const parts = contents.map(CallResult.ofResource)
+      if (file !== undefined) yield* CallResult.write(file, yield* CallResult.bytes(parts))
       if (shared.json) {
         yield* screen.json(Read, {
           server,
@@ -125,14 +110,17 @@ const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) =>
             blob: one._tag === "Blob" ? one.blob : null
           }))
         })
+      } else if (file === undefined && format === "raw") {
+        for (const one of yield* CallResult.bytes(parts)) yield* screen.bytes(one)
       } else if (file === undefined) {
-        for (const one of contents) {
-          if (contents.length > 1) yield* screen.out([{ text: one.uri, style: "strong" }])
-          yield* screen.out(...lines(one))
+        for (const [at, part] of parts.entries()) {
+          if (parts.length > 1) yield* screen.out([{ text: contents[at]!.uri, style: "strong" }])
+          yield* screen.out(...CallResult.lines([part], format))
         }
       }
       return ExitCode.ok
     }))
+}
 
 export const command: Command.Command = {
   description: [
@@ -140,7 +128,10 @@ export const command: Command.Command = {
     + "orders is made visible; --out writes it as it is."
   ],
   args: [{ name: "uri", about: "The URI of the resource.", required: true }],
-  options: [{ name: "out", value: "FILE", about: "Write it here, as it is; several parts as FILE, FILE-2, …." }],
+  options: [
+    { name: "out", value: "FILE", about: "Write it here, as it is; several parts as FILE, FILE-2, …." },
+    CallResult.output
+  ],
   examples: [
     ["read note://today", "A text."],
     ["read chart://sales --server charts --out sales.png", "A picture, of this server."]
