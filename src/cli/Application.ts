@@ -23,6 +23,7 @@ import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import { nearest, suggestion } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
+import * as Answers from "./answers.ts"
 import * as Asking from "./asking.ts"
 import type * as Command from "./Command.ts"
 import * as Eliciting from "./eliciting.ts"
@@ -34,6 +35,7 @@ import * as Place from "./place.ts"
 import { resting } from "./restingDiscovery.ts"
 import * as Screen from "./Screen.ts"
 import * as Settling from "./settling.ts"
+import * as TypedServers from "./typedServers.ts"
 import { Usage } from "./Usage.ts"
 import { wrapped } from "./wrapped.ts"
 
@@ -108,11 +110,13 @@ const files = Effect.fnUntraced(function*(shared: Command.Shared) {
   for (const host of shared.imports) yield* knownHost(host, ["all"])
   const root = shared.root === undefined ? undefined : path.resolve(shared.root)
   const named = shared.configs.map((file) => ({ path: path.resolve(file) }))
-  const isOnly = named.length > 0
+  const servers = yield* TypedServers.all(shared, path.resolve(), yield* HostEnvironment.HostEnvironment)
+  const isOnly = named.length + servers.length > 0
   return {
     ...(root === undefined ? {} : { root, directory: root }),
     imports: shared.imports,
     files: named,
+    servers,
     enableProjectConfig: !isOnly,
     enableUserConfig: !isOnly
   }
@@ -249,10 +253,11 @@ const within = <A, E, R>(
   body: (application: Application) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
   Effect.gen(function*() {
-    if (shared.root !== undefined || shared.configs.length + shared.imports.length > 0) {
+    const { configs, imports, root, stdio, urls } = shared
+    if (root !== undefined || configs.length + imports.length + stdio.length + urls.length > 0) {
       return yield* new Usage({
         detail: "The servers are those that were found when this was begun.",
-        next: "Say --root, --config and --import outside."
+        next: "Say --root, --config, --import, --stdio and --url outside."
       })
     }
     const application = yield* open.renewed
@@ -292,6 +297,11 @@ const opened = <A, E, R>(
       const found = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
       // what was shown is what is started, unless somebody has just agreed to more
       if (choice.consent === true && names !== undefined && (yield* Asking.consent(trust, names))) yield* found.discover
+      const answers = yield* Answers.make(shared)
+      if (choice.consent === true && names !== undefined) {
+        const { servers } = yield* found.current
+        yield* answers.ask(servers.filter(({ name }) => names.has(name)))
+      }
       const turns = yield* Effect.makeSemaphore(1)
       const person = Layer.mergeAll(
         Asking.layer(screen, turns),
@@ -303,6 +313,7 @@ const opened = <A, E, R>(
       const layer = NodeMcpRuntime.layerDiscovered({
         follow: choice.follow === true,
         logs: shared.verbose,
+        resolution: answers.sources,
         // commands wait for the first attempt of each server, with progress, so a list must not give up earlier
         catalog: { firstListWait: "settled" }
       }).pipe(

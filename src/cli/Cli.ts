@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as Answers from "./answers.ts"
 import * as Command from "./Command.ts"
 import * as CommandLine from "./commandLine.ts"
 import * as Commands from "./Commands.ts"
@@ -29,7 +30,7 @@ const act = (
   Effect.flatMap(Screen.Screen, (screen): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> => {
     switch (parsed._tag) {
       case "Run":
-        return parsed.command.run(parsed.invocation)
+        return Answers.withEnvFiles(parsed.invocation.shared.envFiles, parsed.command.run(parsed.invocation))
       case "Help": {
         const columns = Math.min(screen.columns, 80)
         const lines = parsed.command === undefined

@@ -29,6 +29,8 @@ export interface Option {
   readonly value?: string | undefined
   readonly choices?: ReadonlyArray<string> | undefined
   readonly repeated?: boolean | undefined
+  /** Whether it is an argument of the tool where it stands behind the name of a tool, because tools have such keys. */
+  readonly yields?: boolean | undefined
   readonly about: string
 }
 
@@ -39,6 +41,16 @@ export interface Shared {
   readonly imports: ReadonlyArray<string>
   readonly configs: ReadonlyArray<string>
   readonly servers: ReadonlyArray<string>
+  /** Command lines and addresses of servers, in place of those of files. */
+  readonly stdio: ReadonlyArray<string>
+  readonly urls: ReadonlyArray<string>
+  /** What such a server is called, and its variables and headers. */
+  readonly name: string | undefined
+  readonly env: ReadonlyArray<string>
+  readonly headers: ReadonlyArray<string>
+  /** Answers to `${input:id}`: `id=value`, or an id that is to be asked for again. */
+  readonly inputs: ReadonlyArray<string>
+  readonly envFiles: ReadonlyArray<string>
   readonly timeout: Duration.Duration | undefined
   readonly quiet: boolean
   readonly verbose: boolean

@@ -25,6 +25,46 @@ export const sharedOptions: ReadonlyArray<Command.Option> = [
   { name: "config", value: "FILE", repeated: true, about: "Read this file, and no others." },
   { name: "server", value: "NAME", repeated: true, about: "Only this server." },
   {
+    name: "stdio",
+    value: "COMMAND",
+    repeated: true,
+    yields: true,
+    about: "Use the server that this command starts, and no others: --stdio \"npx -y @scope/server /tmp\"."
+  },
+  { name: "url", value: "URL", repeated: true, yields: true, about: "Use the server at this address, and no others." },
+  {
+    name: "name",
+    value: "NAME",
+    yields: true,
+    about: "What the server of --stdio or --url is called (default: as its package or host)."
+  },
+  {
+    name: "env",
+    value: "NAME=VALUE",
+    repeated: true,
+    yields: true,
+    about: "A variable for the server of --stdio. A NAME alone passes that of this environment."
+  },
+  {
+    name: "header",
+    value: "HEADER",
+    repeated: true,
+    yields: true,
+    about: "A header for the server of --url: 'Authorization: Bearer ${env:TOKEN}'."
+  },
+  {
+    name: "input",
+    value: "ID=VALUE",
+    repeated: true,
+    about: "Answer ${input:ID} of a configuration. An ID alone asks for it again."
+  },
+  {
+    name: "env-file",
+    value: "FILE",
+    repeated: true,
+    about: "Read variables from this file too; those of the environment are stronger."
+  },
+  {
     name: "timeout",
     value: "DURATION",
     about: "How long a server may take to start, and then to answer: 500ms, 30s, 2m."
@@ -92,7 +132,8 @@ const split = (
     }
     const equals = word.startsWith("--") ? word.indexOf("=") : -1
     const name = equals < 0 ? word : word.slice(0, equals)
-    const option = byName.get(name)
+    const known = byName.get(name)
+    const option = known?.yields === true && first > 0 && words.length >= first ? undefined : known
     const isValue = unknown.has(words.length - 1) && !words.at(-1)!.includes("=") && /^-[^-]/.test(word)
     if (option === undefined && first > 0 && words.length >= first && (word.startsWith("--") || isValue)) {
       if (!isValue) unknown.add(words.length)
@@ -159,6 +200,13 @@ const invocationOf = ({ given, unknown, words }: Split): Either.Either<Command.I
       imports: values("import"),
       configs: values("config"),
       servers: values("server"),
+      stdio: values("stdio"),
+      urls: values("url"),
+      name: value("name"),
+      env: values("env"),
+      headers: values("header"),
+      inputs: values("input"),
+      envFiles: values("env-file"),
       timeout,
       quiet: isSet("quiet"),
       verbose: isSet("verbose"),

@@ -24,8 +24,9 @@ const isNotSet = (name: string): Cause => ({
 const configuration = (error: McpError.ConfigurationError): Cause => {
   const { variable } = error
   switch (variable?.why) {
-    case "variable-unset":
     case "input-required":
+      return { cause: `unanswered ${variable.name.replace(":", " \"")}"`, hint: McpError.forPerson(error) }
+    case "variable-unset":
       return isNotSet(variable.from ?? variable.name)
     case "variable-forbidden": {
       const name = variable.from ?? variable.name

@@ -43,7 +43,7 @@ export const ofServer = (
 
 /** Whether a variable without a value is the cause of an error, whose message names the next step. */
 export const isUnset = (error: unknown): error is McpError.ConfigurationError =>
-  McpError.isMcpError(error) && error._tag === "ConfigurationError" && error.variable !== undefined
+  McpError.isMcpError(error) && error._tag === "ConfigurationError" && error.variable?.why === "variable-unset"
 
 /** The unset variables of servers that have not been connected yet. */
 export const unsetNotes = (

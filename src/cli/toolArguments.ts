@@ -85,6 +85,9 @@ export const readAll = (
       }
       const [, key = "", inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? []
       if (!properties.has(key) && !properties.has(key.split(".")[0]!)) {
+        if (options.some(({ name, yields }) => yields === true && name === key)) {
+          return yield* fail(`The tool takes no argument ${quote(key)}.`, `The option --${key} stands before the tool.`)
+        }
         const names = [...properties.keys(), ...options.map(({ name }) => name)].map((name) => `--${name}`)
         return yield* fail(
           `There is no option ${quote(`--${key}`)}, and the tool takes no argument ${quote(key)}.`,
@@ -318,5 +321,12 @@ export const commandLine = (
   const shown = words.every((word) => word !== undefined)
     ? words
     : ["--args", Styled.json(Object.fromEntries(args.filter(([name]) => !secrets.has(name))), 0)]
-  return ["mcp-runtime", "call", spelled(identity), ...shown, ...optionsOf(shared)].map(ShellWords.quote).join(" ")
+  const { name, stdio, urls } = shared
+  const typed = [
+    ...stdio.flatMap((line) => ["--stdio", line]),
+    ...urls.flatMap((url) => ["--url", url]),
+    ...(name === undefined ? [] : ["--name", name])
+  ]
+  return ["mcp-runtime", "call", ...typed, spelled(identity), ...shown, ...optionsOf(shared)].map(ShellWords.quote)
+    .join(" ")
 }

@@ -18,7 +18,7 @@ import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Discover from "./discover.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
-import type { Place } from "./locate.ts"
+import { locate, type Place } from "./locate.ts"
 import type * as Scope from "./Scope.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
@@ -221,6 +221,20 @@ const placing = Effect.gen(function*() {
       }
     })
 })
+
+/** The native files of the user, or of the workspace in its own folder, strongest first, whether they exist or not. */
+export const nativePaths = (
+  scope: "project" | "user",
+  options?: Partial<Options>
+): Effect.Effect<ReadonlyArray<string>, never, ConfigFiles.ConfigFiles | Path.Path> =>
+  Effect.gen(function*() {
+    const all = { ...defaults, ...options, files: [] }
+    const place = yield* (yield* placing)(all)
+    const isHere = (distance: number): boolean => scope === "user" || distance === place.folders.length - 1
+    return locate(place, all, [])
+      .filter((source) => source.dialect.host === "native" && source.scope === scope && isHere(source.distance))
+      .map(({ path }) => path)
+  })
 
 const following = (options: () => Options) =>
   Effect.gen(function*() {

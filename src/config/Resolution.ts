@@ -311,7 +311,7 @@ const confidential = (
 }
 
 /** The variables of a file, without the names that Node makes of lines that have none. */
-const variablesOf = (file: string): ReadonlyArray<readonly [string, string]> =>
+export const variablesOf = (file: string): ReadonlyArray<readonly [string, string]> =>
   Object.entries(Util.parseEnv(file.replace(/^\ufeff/, ""))).flatMap(([name, value]) =>
     value === undefined || !/^[A-Za-z_][\w.-]*$/.test(name) ? [] : [[name, value] as const]
   )

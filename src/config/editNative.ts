@@ -35,13 +35,6 @@ interface Change {
   readonly value: unknown
 }
 
-/** The first of these paths that is a file, else the first path. */
-export const choose = (paths: readonly [string, ...ReadonlyArray<string>]) =>
-  Effect.flatMap(
-    ConfigFiles.ConfigFiles,
-    (files) => Effect.map(Effect.findFirst(paths, files.exists), Option.getOrElse(() => paths[0]))
-  )
-
 const decode = (text: string, { path, scope }: Pick<NativeFile, "path" | "scope">) =>
   ConfigFile.decode(Buffer.from(text), { host: "native", scope, path })
 
@@ -49,9 +42,10 @@ const decode = (text: string, { path, scope }: Pick<NativeFile, "path" | "scope"
 const sentence = ({ line, message, path }: ConfigFile.ConfigFile["issues"][number]): string =>
   `${path ?? ""}${line === undefined ? "" : `:${line}`}: ${message}`
 
-/** Reads the file at a path; fails with a sentence about a file that cannot be changed. */
-export const open = Effect.fnUntraced(function*(path: string, scope: NativeFile["scope"]) {
+/** Reads the first of these paths that is a file, else the first path; fails with a sentence if it cannot be changed. */
+export const open = Effect.fnUntraced(function*(paths: ReadonlyArray<string>, scope: NativeFile["scope"]) {
   const files = yield* ConfigFiles.ConfigFiles
+  const path = Option.getOrElse(yield* Effect.findFirst(paths, files.exists), () => paths[0] ?? "")
   const content = yield* files.read(path, { origin: scope === "user" ? "home" : "workspace" })
   if (content?._tag === "Refused") return yield* Effect.fail(`${path}: ${content.detail}`)
   const text = content === undefined ? "" : new TextDecoder().decode(content.bytes)

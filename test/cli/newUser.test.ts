@@ -116,7 +116,6 @@ describe("where the server is dead", () => {
     ["revoke dead", 0, /dead/],
     ["auth", 0, /No server here is a remote one/],
     ["auth login dead", 2, /"dead" runs on this machine/],
-    ["serve --stdio --http 0", 2, /--stdio and --http are two ways\./],
     ["doctor", 4, /^ {2}fault +command not found on PATH/m],
     ["repl", 0, /^/]
   ], { mcpServers: { dead: { command: "no-such" } } })

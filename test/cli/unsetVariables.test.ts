@@ -141,7 +141,7 @@ describe("an ${input:…} of a VS Code file", () => {
       at.write(user, content(url))
       for (const argv of [["list"], ["tools"], ["call", "web/look"], ["doctor"]]) {
         const { err, out } = yield* run(at, [...argv, ...options], { columns: 500 })
-        assert.match(out + err, /"MCP_INPUT_API_KEY" is not set/, argv.join(" "))
+        assert.match(out + err, /unanswered input "api-key"/, argv.join(" "))
       }
       const called = yield* run(at, ["call", "web/look", ...options], { variables: { MCP_INPUT_API_KEY: "t0ken" } })
       assert.strictEqual(called.out, "seen\n")

@@ -35,7 +35,7 @@ const changed = (
   Effect.gen(function*() {
     const path = join(yield* folder, name)
     if (text !== undefined) writeFileSync(path, text, { mode: 0o600 })
-    const file = yield* EditNative.open(path, "user")
+    const file = yield* EditNative.open([path, `${path}.other`], "user")
     yield* EditNative.write(file, yield* change(file))
     return readFileSync(path, "utf8")
   }).pipe(Effect.scoped, Effect.provide(disk))

@@ -9,6 +9,7 @@ import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Resolution from "../../config/Resolution.ts"
 import * as McpEvent from "../../McpEvent.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
+import * as Answers from "../answers.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Report from "../doctorReport.ts"
@@ -28,7 +29,10 @@ const services = (shared: Command.Shared, { policies }: ConfigDiscovery.Discover
     Layer.provide(EraMemory.layerMemory),
     Layer.provideMerge(Visit.layerWatched),
     Layer.provideMerge(Layer.merge(Teardown.layer(), McpEvent.layer)),
-    Layer.provideMerge(Resolution.layer({ policies: Effect.succeed(policies) })),
+    Layer.provideMerge(Layer.unwrapEffect(
+      Effect.map(Answers.make(shared), ({ sources }) =>
+        Resolution.layer({ policies: Effect.succeed(policies), ...sources }))
+    )),
     Layer.provideMerge(NodeFileSystem.layer),
     // read when the layers are made, and again with each connect
     Layer.provideMerge(Application.limits(shared))

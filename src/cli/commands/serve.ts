@@ -21,6 +21,7 @@ import type * as Permissions from "../../safety/Permissions.ts"
 import * as McpServe from "../../server/McpServe.ts"
 import * as StdioServer from "../../server/StdioServer.ts"
 import * as ShellWords from "../../text/shellWords.ts"
+import * as Answers from "../answers.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -232,12 +233,9 @@ const overHttp = (
   })
 
 const run: Command.Command["run"] = (invocation) => {
-  const { isSet, shared, value } = invocation
+  const { shared, value } = invocation
   return Effect.gen(function*() {
     const http = value("http")
-    if (http !== undefined && isSet("stdio")) {
-      return yield* usage("--stdio and --http are two ways.", "Choose one of them.")
-    }
     const port = http === undefined ? undefined : yield* portOf(http)
     const rules = yield* allowed(invocation)
     return yield* Application.over(shared, ({ discovery }, ground) =>
@@ -246,6 +244,7 @@ const run: Command.Command["run"] = (invocation) => {
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
           follow: true,
           logs: shared.verbose,
+          resolution: (yield* Answers.make(shared)).sources,
           permissions: permissionsOf(invocation, rules, rulesFile(discovery))
         })
         const needed = yield* Layer.build(
@@ -280,7 +279,6 @@ export const command: Command.Command = {
   ],
   args: [],
   options: [
-    { name: "stdio", about: "Over the standard input and output (that is what happens without --http)." },
     { name: "http", value: "PORT", about: "At this port of this machine; 0 is any that is free." },
     { name: "host", value: "ADDRESS", about: "The address to listen at (default: 127.0.0.1)." },
     { name: "allow-host", value: "NAME", repeated: true, about: "A name by which it may be called, beside localhost." },

@@ -1,0 +1,125 @@
+// @effect-diagnostics strictEffectProvide:off -- files are read only where an option names one
+/** Values that a configuration has no place for: variables of `--env-file`, and answers to `${input:…}`. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as HostEnvironment from "../config/HostEnvironment.ts"
+import * as Interpolation from "../config/Interpolation.ts"
+import * as Resolution from "../config/Resolution.ts"
+import * as Scope from "../config/Scope.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as NodeTokenStore from "../node/NodeTokenStore.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as Command from "./Command.ts"
+import * as Screen from "./Screen.ts"
+import { Usage } from "./Usage.ts"
+
+const disk = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+
+/** Runs a command with the variables of these files, of which the last is the strongest; the environment is stronger. */
+export const withEnvFiles = <A, E, R>(
+  files: ReadonlyArray<string>,
+  run: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Usage, R> =>
+  files.length === 0 ? run : Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const host = yield* HostEnvironment.HostEnvironment
+    const read = yield* Effect.forEach(files, (file) =>
+      Effect.mapBoth(fs.readFileString(file), {
+        onFailure: () => new Usage({ detail: `The file ${UntrustedText.quote(file)} of --env-file cannot be read.` }),
+        onSuccess: Resolution.variablesOf
+      }))
+    const fromFiles = Object.fromEntries(read.flat())
+    const variables = () => ({ ...fromFiles, ...host.variables() })
+    return yield* Effect.provideService(run, HostEnvironment.HostEnvironment, { ...host, variables })
+  }).pipe(Effect.provide(NodeFileSystem.layer))
+
+/** Where an answer is kept. An entry that others can write asks again when it changes. */
+const keyOf = ({ fingerprint, id, origin, path, secret }: Resolution.Question): string =>
+  JSON.stringify([secret ? "secret" : "input", path, id, Scope.rights(origin).environment ? null : fingerprint])
+
+/** The references of a configuration that a person can answer. */
+const asks = (config: ServerConfig.ServerConfig): boolean =>
+  ServerConfig.texts(config).flatMap(({ template }) => Interpolation.references(template))
+    .some(({ kind }) => kind === "input" || kind === "secret")
+
+export interface Answers {
+  /** Answers from `--input`, from this run and from earlier ones. */
+  readonly sources: Pick<Resolution.Options, "input" | "secret">
+  /** Asks the person at the terminal for what these servers ask for and nothing answers yet. */
+  readonly ask: (servers: ReadonlyArray<ConfigDiscovery.Found>) => Effect.Effect<void>
+}
+
+export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared) {
+  const screen = yield* Screen.Screen
+  const store = yield* NodeTokenStore.make()
+  const given = new Map<string, string>()
+  const anew = new Set<string>()
+  for (const input of inputs) {
+    const [, id = "", value] = /^([^=]+)(?:=(.*))?$/s.exec(input) ?? []
+    if (id === "" || (value === undefined && !screen.isInteractive)) {
+      return yield* new Usage({
+        detail: `--input ${UntrustedText.quote(input)} has no value.`,
+        next: "Write ID=VALUE."
+      })
+    }
+    if (value === undefined) anew.add(id)
+    else given.set(id, value)
+  }
+  const typed = new Map<string, Redacted.Redacted>()
+
+  const known = (question: Resolution.Question): Effect.Effect<Option.Option<Redacted.Redacted>> => {
+    const key = keyOf(question)
+    const value = given.get(question.id)
+    const answer = value === undefined ? typed.get(key) : Redacted.make(value)
+    if (answer !== undefined) return Effect.succeedSome(answer)
+    return anew.has(question.id) ? Effect.succeedNone : Effect.orElseSucceed(store.get(key), () => Option.none())
+  }
+
+  const asked = Effect.fnUntraced(function*(question: Resolution.Question) {
+    const { choices, default: fallback, description, id, secret, server } = question
+    yield* screen.err(
+      [{ text: server, style: "strong" }, ` asks for ${id}${description === undefined ? "" : `: ${description}`}`],
+      ...(choices === undefined ? [] : [`  one of ${choices.join(", ")}`])
+    )
+    for (;;) {
+      const answer = yield* screen.ask(`${id}${fallback === undefined ? "" : ` [${fallback}]`}: `, secret)
+      if (answer === undefined || answer === "") return Option.none<Redacted.Redacted>()
+      if (choices !== undefined && !choices.includes(answer)) continue
+      const value = Redacted.make(answer)
+      typed.set(keyOf(question), value)
+      yield* Effect.matchEffect(store.set(keyOf(question), value), {
+        onFailure: ({ detail }) => screen.note(`The answer is not kept: ${detail}.`),
+        onSuccess: () =>
+          Effect.flatMap(
+            store.where,
+            (where) => screen.note(`The answer is kept in ${where}. Give another with --input ${id}.`)
+          )
+      })
+      return Option.some(value)
+    }
+  })
+
+  const asking = (question: Resolution.Question) =>
+    Effect.flatMap(known(question), (answer) => Option.isSome(answer) ? Effect.succeed(answer) : asked(question))
+
+  const sources = { input: known, secret: known }
+  // resolved as at a connect, so that what is asked for is what the connect will need
+  const { resolve } = yield* Resolution.make({ input: asking, secret: asking })
+  const answers: Answers = {
+    sources,
+    ask: (servers) =>
+      screen.isInteractive
+        ? Effect.forEach(servers, ({ config, state }) =>
+          state._tag === "Ready" && config !== undefined && asks(config)
+            ? Effect.ignore(resolve(config))
+            : Effect.void, { discard: true })
+        : Effect.void
+  }
+  return answers
+}, Effect.provide(disk))

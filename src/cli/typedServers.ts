@@ -1,0 +1,125 @@
+/** Servers that are typed: in place of a configuration (`--stdio "npx -y …"`, `--url https://…`), or to be added to one. */
+import * as Either from "effect/Either"
+import type * as HostEnvironment from "../config/HostEnvironment.ts"
+import * as Launcher from "../config/launcher.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as ShellWords from "../text/shellWords.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as Command from "./Command.ts"
+import { Usage } from "./Usage.ts"
+
+/** A server as a native file has it. */
+export type Entry =
+  | {
+    readonly command: string
+    readonly args: ReadonlyArray<string>
+    readonly env?: { readonly [name: string]: string }
+  }
+  | { readonly type?: "ws"; readonly url: string; readonly headers?: { readonly [name: string]: string } }
+
+/** `NAME=VALUE`; a name alone is a reference to that variable, so that a secret is neither typed nor written. */
+const variable = (text: string): Either.Either<readonly [string, string], Usage> => {
+  const [, name, value] = /^([^=]+)(?:=(.*))?$/s.exec(text) ?? []
+  return name === undefined
+    ? Either.left(new Usage({ detail: `--env ${UntrustedText.quote(text)} has no name.`, next: "Write NAME=VALUE." }))
+    : Either.right([name, value ?? `\${env:${name}}`])
+}
+
+const header = (text: string): Either.Either<readonly [string, string], Usage> => {
+  const [, name, value] = /^([^:]+):\s*(.*)$/s.exec(text) ?? []
+  return name === undefined || value === undefined
+    ? Either.left(
+      new Usage({ detail: `--header ${UntrustedText.quote(text)} has no value.`, next: "Write 'Name: value'." })
+    )
+    : Either.right([name, value])
+}
+
+/** The entry of a program, or of an address. */
+export const entryOf = (
+  { command: [command = "", ...args], url }: {
+    readonly command: ReadonlyArray<string>
+    readonly url?: string | undefined
+  },
+  { env, headers }: Pick<Command.Shared, "env" | "headers">
+): Either.Either<Entry, Usage> => {
+  const foreign = url === undefined ? headers : env
+  if (foreign.length > 0) {
+    const [option, of] = url === undefined ? ["--header", "an address"] : ["--env", "a program"]
+    return Either.left(new Usage({ detail: `${option} is for the server of ${of}.`, next: "Leave it out." }))
+  }
+  return Either.map(Either.all([...env.map(variable), ...headers.map(header)]), (pairs) => {
+    const named = pairs.length === 0 ? undefined : Object.fromEntries(pairs)
+    if (url === undefined) return { command, args, ...(named && { env: named }) }
+    return { ...(/^wss?:/i.test(url) ? { type: "ws" } : {}), url, ...(named && { headers: named }) }
+  })
+}
+
+/** After its package, its script, its program or its host. */
+const nameOf = (entry: Entry): string => {
+  if ("url" in entry) return URL.canParse(entry.url) ? new URL(entry.url).hostname : "server"
+  const { args, command } = entry
+  const launcher = Launcher.of({ transport: "stdio", name: "", command, args })
+  const script = /(^|[/\\])(node|bun|deno|tsx|python[\d.]*)(\.exe)?$/.test(command)
+    ? args.find((word) => /\.\w+$/.test(word))
+    : undefined
+  const whole = launcher?.installs ?? script ?? command
+  // without a version, a scope, folders and an ending
+  const name = whole.replace(/(?<=.)@[^/@]*$|[=<>~!].*$/, "").replace(/^.*[/\\:]/, "").replace(
+    /\.[cm]?[jt]s$|\.py$/,
+    ""
+  )
+  return name.replaceAll(/[^\w.-]+/g, "-").replace(/^-+/, "") || "server"
+}
+
+/** The entries by their names, which differ. */
+const named = (entries: ReadonlyArray<Entry>, name: string | undefined): ReadonlyMap<string, Entry> => {
+  const all = new Map<string, Entry>()
+  for (const entry of entries) {
+    const wanted = name ?? nameOf(entry)
+    let free = wanted
+    for (let at = 2; all.has(free); at++) free = `${wanted}-${at}`
+    all.set(free, entry)
+  }
+  return all
+}
+
+const usage = (detail: string, next: string) => Either.left(new Usage({ detail, next }))
+
+/** The servers of `--stdio` and `--url`, with the rights of a person who types them. Relative paths begin at the folder. */
+export const all = (
+  { env, headers, name, stdio, urls }: Command.Shared,
+  folder: string,
+  { platform, variables }: HostEnvironment.Host
+): Either.Either<ReadonlyArray<ServerConfig.ServerConfig>, Usage> =>
+  Either.gen(function*() {
+    if (name !== undefined && stdio.length + urls.length !== 1) {
+      return yield* usage("--name is for one server of --stdio or --url.", "Give one of them, or leave it out.")
+    }
+    const entries: Array<Entry> = []
+    for (const line of stdio) {
+      const command = ShellWords.withoutShell(line, { home: variables()["HOME"], isWindows: platform === "win32" })
+      if (command === undefined) {
+        return yield* usage(
+          `--stdio ${UntrustedText.quote(line)} needs a shell, and none is used.`,
+          "Put words with special characters in single quotes, or run a shell: --stdio \"sh -c '…'\"."
+        )
+      }
+      entries.push(yield* entryOf({ command }, { env, headers: urls.length === 0 ? headers : [] }))
+    }
+    for (const url of urls) {
+      entries.push(yield* entryOf({ command: [], url }, { env: stdio.length === 0 ? env : [], headers }))
+    }
+    if (entries.length === 0 && env.length + headers.length > 0) {
+      return yield* usage("--env and --header are for servers of --stdio and --url.", "Give one of them too.")
+    }
+    const expansion = { origin: "code", grants: [], places: {}, directory: folder } as const
+    return yield* Either.all(
+      Array.from(named(entries, name), ([name, entry]) => {
+        const transport = "command" in entry ? "stdio" : entry.type ?? "streamable-http"
+        return Either.mapLeft(
+          ServerConfig.decodeEither({ ...entry, name, transport }, { expansion }),
+          ({ detail, path }) => new Usage({ detail: `The server "${name}" cannot be used: ${path}: ${detail}` })
+        )
+      })
+    )
+  })
