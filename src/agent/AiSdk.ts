@@ -13,11 +13,9 @@ import * as ToolHandler from "./ToolHandler.ts"
 export interface Options extends Media.Options {
   /** Lets the SDK ask for approval too, where a rule asks. The runtime decides in any case, and asks `Approval`. */
   readonly needsApproval: boolean
-  /** The options of every call. */
-  readonly handling: ToolHandler.HandleOptions | undefined
 }
 
-export const defaults: Options = { ...Media.defaults, needsApproval: false, handling: undefined }
+export const defaults: Options = { ...Media.defaults, needsApproval: false }
 
 /** The output of a tool, as messages keep it. The model gets the text, and the attachments that it can see. */
 export const Output = Schema.Struct({
@@ -99,7 +97,7 @@ export const make = (
         inputSchema: jsonSchema(inputSchema as Parameters<typeof jsonSchema>[0]),
         ...(all.needsApproval ? { needsApproval: requiresApproval } : {}),
         execute: (input, { abortSignal, toolCallId }) =>
-          run(handler.handle({ id: toolCallId, name, arguments: input, session }, all.handling), abortSignal).then(
+          run(handler.handle({ id: toolCallId, name, arguments: input, session }), abortSignal).then(
             ({ attachments, isError, text }): typeof Output.Type => ({ text, attachments, isError })
           ),
         toModelOutput: toModelOutput(all)

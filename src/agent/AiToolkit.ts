@@ -14,6 +14,7 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as AgentTools from "./AgentTools.ts"
 import * as Media from "./media.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
@@ -26,15 +27,7 @@ export const Output: Schema.Schema<ToolHandler.Output, string> = Schema.transfor
   ),
   {
     strict: true,
-    decode: (text) => ({
-      callId: "",
-      name: "",
-      text,
-      attachments: [],
-      isError: false,
-      error: undefined,
-      result: undefined
-    }),
+    decode: (text) => ({ callId: "", name: "", ...AgentTools.answer(text) }),
     encode: ({ text }) => text
   }
 )
@@ -56,11 +49,6 @@ export type McpTool = Tool.Tool<string, {
 
 /** The tools by their names for a model. */
 export type McpTools = Record<string, McpTool>
-
-export interface Options extends ToolHandler.DefinitionsOptions {
-  /** The options of every call. */
-  readonly handling?: ToolHandler.HandleOptions | undefined
-}
 
 /** The types that most models can see, and the largest attachment. */
 export const defaults: Media.Options = Media.defaults
@@ -88,7 +76,7 @@ const byName = <A extends Tool.Any>(tools: ReadonlyArray<readonly [string, A]>):
  * a result with `isFailure` that the model sees.
  */
 export const make = (
-  options?: Options
+  options?: ToolHandler.DefinitionsOptions
 ): Effect.Effect<Toolkit.WithHandler<McpTools>, never, ToolHandler.ToolHandler> =>
   Effect.gen(function*() {
     const handler = yield* ToolHandler.ToolHandler
@@ -99,10 +87,7 @@ export const make = (
         Effect.gen(function*() {
           // `@effect/ai` does not pass the id of the model
           const id = `${name}-${(yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)).toString(36)}`
-          const output = yield* handler.handle(
-            { id, name, arguments: args, session: options?.session },
-            options?.handling
-          )
+          const output = yield* handler.handle({ id, name, arguments: args, session: options?.session })
           return { isFailure: output.isError, result: output, encodedResult: output.text }
         })
     }
@@ -122,7 +107,7 @@ const joined = (
 /** The toolkit of an application together with that of MCP. The application's tools win where a name is taken twice. */
 export const merge = <Own extends Record<string, Tool.Any>, E, R>(
   own: Effect.Effect<Toolkit.WithHandler<Own>, E, R>,
-  options?: Options
+  options?: ToolHandler.DefinitionsOptions
 ): Effect.Effect<Toolkit.WithHandler<Merged<Own>>, E, R | ToolHandler.ToolHandler> =>
   Effect.zipWith(
     own,

@@ -68,12 +68,9 @@ const changing: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(
   ["ConfigurationReloaded", "StatusChanged", "ToolQuarantined", "ToolsRefreshed"] as const
 )
 
-/** The contents whose change is reported; titles and annotations are not among them. */
+/** The contents whose change is reported. */
 const fingerprint = ({ mcp, missing }: Tools<CoreTool>): string =>
-  JSON.stringify([
-    mcp.map(({ annotations: _, title: __, ...rest }) => rest),
-    missing.map((each) => [each.server, reasonOf(each)])
-  ])
+  JSON.stringify([mcp, missing.map((each) => [each.server, reasonOf(each)])])
 
 /** Asks the servers for their tools in the background, until the scope closes. */
 export const make = <Core extends CoreTool>(

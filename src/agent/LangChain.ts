@@ -13,12 +13,9 @@ import * as Promised from "./promised.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
 /** Leave `mediaTypes` empty for an API that takes only text as the output of a tool. */
-export interface Options extends Media.Options {
-  /** The options of every call. */
-  readonly handling: ToolHandler.HandleOptions | undefined
-}
+export interface Options extends Media.Options {}
 
-export const defaults: Options = { ...Media.defaults, handling: undefined }
+export const defaults: Options = Media.defaults
 
 /** For the application, beside the content that the model gets. */
 export interface Artifact {
@@ -105,7 +102,7 @@ export const make = (
               const callId = config?.toolCall?.id
               const { name } = definition
               const call = { id: callId ?? "", name, arguments: input, session: asked?.session }
-              return run(handler.handle(call, all.handling), config?.signal).then((output) =>
+              return run(handler.handle(call), config?.signal).then((output) =>
                 answer(output, callId)
               )
             })

@@ -10,6 +10,7 @@ import { entriesOf, textsOf } from "../json/schema.ts"
 import * as ToolName from "../tools/ToolName.ts"
 import * as Media from "./media.ts"
 import * as ModelSchema from "./modelSchema.ts"
+import { once } from "./once.ts"
 import * as StrictSchema from "./strictSchema.ts"
 import type * as ToolHandler from "./ToolHandler.ts"
 
@@ -43,10 +44,7 @@ interface OpenAiFunction {
 }
 
 /** A tool of OpenAI's chat completions. */
-export interface OpenAiChatTool {
-  readonly type: "function"
-  readonly function: OpenAiFunction
-}
+export type OpenAiChatTool = ReturnType<typeof openAiChat>["tools"][number]
 
 /** The message of a choice of OpenAI's chat completions. */
 export interface OpenAiChatAnswer {
@@ -59,17 +57,10 @@ export interface OpenAiChatAnswer {
     | undefined
 }
 
-export type OpenAiChatMessage =
-  | { role: "tool"; tool_call_id: string; content: string }
-  | {
-    role: "user"
-    content: Array<{ type: "text"; text: string } | { type: "image_url"; image_url: { url: string } }>
-  }
+export type OpenAiChatMessage = ReturnType<typeof openAiChatResults>[number]
 
 /** A tool of OpenAI's Responses. */
-export interface OpenAiResponsesTool extends OpenAiFunction {
-  readonly type: "function"
-}
+export type OpenAiResponsesTool = ReturnType<typeof openAiResponses>["tools"][number]
 
 /** The `output` of OpenAI's Responses. */
 export type OpenAiResponsesAnswer = ReadonlyArray<{
@@ -79,13 +70,7 @@ export type OpenAiResponsesAnswer = ReadonlyArray<{
   readonly arguments?: unknown
 }>
 
-export interface OpenAiResponsesItem {
-  type: "function_call_output"
-  call_id: string
-  output:
-    | string
-    | Array<{ type: "input_text"; text: string } | { type: "input_image"; image_url: string; detail: "auto" }>
-}
+export type OpenAiResponsesItem = ReturnType<typeof openAiResponsesResults>[number]
 
 /** A tool of Anthropic's Messages. */
 export interface AnthropicTool {
@@ -104,50 +89,31 @@ export interface AnthropicAnswer {
   }>
 }
 
-export type AnthropicImageType = "image/jpeg" | "image/png" | "image/gif" | "image/webp"
+export type AnthropicMessage = ReturnType<typeof anthropicResults>
 
-export type AnthropicPart =
-  | { type: "text"; text: string }
-  | { type: "image"; source: { type: "base64"; media_type: AnthropicImageType; data: string } }
+// once for all turns of a model
+const referring = once((schema: JsonObject) => ModelSchema.make(schema, false))
+const inlined = once((schema: JsonObject) => ModelSchema.make(schema, true))
+const strictOf = once((schema: JsonObject) => StrictSchema.make(inlined(schema)))
 
-export interface AnthropicMessage {
-  role: "user"
-  content: Array<
-    | AnthropicPart
-    | { type: "tool_result"; tool_use_id: string; is_error: boolean; content: Array<AnthropicPart> }
-  >
-}
-
-/** A schema has one converted form, however many turns a model takes. */
-const once = <A>(convert: (schema: JsonObject) => A): (schema: JsonObject) => A => {
-  const converted = new WeakMap<JsonObject, { readonly value: A }>()
-  return (schema) => {
-    const known = converted.get(schema)
-    if (known !== undefined) return known.value
-    const value = convert(schema)
-    converted.set(schema, { value })
-    return value
-  }
-}
-
-const referring = once((schema) => ModelSchema.make(schema, { inline: false }))
-const inlined = once((schema) => ModelSchema.make(schema, { inline: true }))
-const strictOf = once((schema) => StrictSchema.make(inlined(schema)))
-
-/** The tools by the names that an API takes. A name that it does not take is replaced by one that every API takes. */
-const named = (
-  definitions: ReadonlyArray<ToolHandler.Definition>,
-  pattern: RegExp
-): ReadonlyMap<string, ToolHandler.Definition> => {
-  const byName = new Map(definitions.filter(({ name }) => pattern.test(name)).map((each) => [each.name, each]))
-  for (const definition of definitions.filter(({ name }) => !pattern.test(name))) {
-    const server = definition.server ?? "tool"
-    let name = ToolName.qualify(server, definition.name, "double")
-    for (let at = 2; byName.has(name); at++) name = ToolName.qualify(server, `${definition.name} ${at}`, "double")
-    byName.set(name, definition)
+/** The items by the names that an API takes: those that match stay, and `fresh` makes numbered ones for the others. */
+const named = <A extends { readonly name: string }>(
+  items: ReadonlyArray<A>,
+  pattern: RegExp,
+  fresh: (item: A, at: number) => string
+): ReadonlyMap<string, A> => {
+  const byName = new Map(items.filter(({ name }) => pattern.test(name)).map((item) => [item.name, item]))
+  for (const item of items.filter(({ name }) => !pattern.test(name))) {
+    let at = 1
+    while (byName.has(fresh(item, at))) at++
+    byName.set(fresh(item, at), item)
   }
   return byName
 }
+
+/** A name that every API takes. */
+const qualified = ({ name, server = "tool" }: ToolHandler.Definition, at: number): string =>
+  ToolName.qualify(server, at === 1 ? name : `${name} ${at}`, "double")
 
 /** A tool in the format of an API, and the arguments for its server from those of a call, if they differ. */
 interface Converted<Tool> {
@@ -169,7 +135,7 @@ const offering = <Tool, Answer>(
 ) =>
 (definitions: ReadonlyArray<ToolHandler.Definition>, options?: Partial<OpenAiOptions>): Offer<Tool, Answer> => {
   const all = { ...defaults, ...options }
-  const byName = named(definitions, names)
+  const byName = named(definitions, names, qualified)
   const converted = new Map(Array.from(byName, ([name, tool]) => [name, convert({ ...tool, name }, all)]))
   return {
     tools: Array.from(converted.values(), ({ tool }) => tool),
@@ -187,19 +153,19 @@ const callOf = (id: unknown, name: unknown, args: unknown): ReadonlyArray<Called
 const parse = Schema.decodeUnknownEither(Schema.parseJson())
 
 /** Without the `null`s of strict mode. Arguments that are not JSON are left to the handler, which tells the model. */
-const withoutAbsent = (plan: StrictSchema.Plan) => (args: unknown): unknown => {
+const withoutAbsent = (schema: JsonObject) => (args: unknown): unknown => {
   const value = typeof args === "string" ? Either.getOrUndefined(parse(args)) : args
-  return isObject(value) ? StrictSchema.without(value, plan) : args
+  return isObject(value) ? StrictSchema.withoutAbsent(value, schema) : args
 }
 
 const openAi = <Tool>(toolOf: (called: OpenAiFunction) => Tool): Format<Tool> => ({
   names: /^[a-zA-Z0-9_-]{1,64}$/,
   convert: ({ description, inputSchema, name }, { inline, strict }) => {
     const made = strict ? strictOf(inputSchema) : undefined
-    const parameters = { ...made?.schema ?? (inline ? inlined : referring)(inputSchema) }
+    const parameters = { ...made ?? (inline ? inlined : referring)(inputSchema) }
     return {
       tool: toolOf({ name, description, parameters, strict: made !== undefined }),
-      argumentsOf: made && withoutAbsent(made.plan)
+      argumentsOf: made && withoutAbsent(inlined(inputSchema))
     }
   }
 })
@@ -209,7 +175,7 @@ const imagesOf = ({ attachments }: ToolHandler.Output, options: Partial<ResultOp
 
 /** For `tools` of OpenAI's chat completions, and the calls in a message. */
 export const openAiChat = offering(
-  openAi((called): OpenAiChatTool => ({ type: "function", function: called })),
+  openAi((called) => ({ type: "function" as const, function: called })),
   ({ tool_calls }: OpenAiChatAnswer) =>
     (tool_calls ?? []).flatMap(({ function: called, id }) => called === undefined ? [] : [{ id, ...called }])
 )
@@ -218,15 +184,12 @@ export const openAiChat = offering(
  * The messages that follow the message with the calls: one for each call, and one of the user with the images, because the
  * output of a tool is text only.
  */
-export const openAiChatResults = (
-  outputs: ReadonlyArray<ToolHandler.Output>,
-  options?: Partial<ResultOptions>
-): Array<OpenAiChatMessage> => {
-  const messages = outputs.map((output): OpenAiChatMessage => {
+export const openAiChatResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<ResultOptions>) => {
+  const messages = outputs.map((output) => {
     const notes = imagesOf(output, options).map(({ reference }) =>
       `(${reference} is shown in the message that follows.)`
     )
-    return { role: "tool", tool_call_id: output.callId, content: [output.text, ...notes].join("\n") }
+    return { role: "tool" as const, tool_call_id: output.callId, content: [output.text, ...notes].join("\n") }
   })
   const content = outputs.flatMap((output) =>
     imagesOf(output, options).flatMap((image) => [
@@ -234,21 +197,18 @@ export const openAiChatResults = (
       { type: "image_url" as const, image_url: { url: Media.dataUrl(image) } }
     ])
   )
-  return content.length === 0 ? messages : [...messages, { role: "user", content }]
+  return content.length === 0 ? messages : [...messages, { role: "user" as const, content }]
 }
 
 /** For `tools` of OpenAI's Responses, and the calls in its `output`. */
 export const openAiResponses = offering(
-  openAi((called): OpenAiResponsesTool => ({ type: "function", ...called })),
+  openAi((called) => ({ type: "function" as const, ...called })),
   (answer: OpenAiResponsesAnswer) =>
     answer.flatMap((item) => item.type === "function_call" ? callOf(item.call_id, item.name, item.arguments) : [])
 )
 
 /** The items of the next `input`, one for each call. */
-export const openAiResponsesResults = (
-  outputs: ReadonlyArray<ToolHandler.Output>,
-  options?: Partial<ResultOptions>
-): Array<OpenAiResponsesItem> =>
+export const openAiResponsesResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<ResultOptions>) =>
   outputs.map((output) => {
     const { callId, text } = output
     const images = imagesOf(output, options).map((image) => ({
@@ -257,9 +217,9 @@ export const openAiResponsesResults = (
       detail: "auto" as const
     }))
     return {
-      type: "function_call_output",
+      type: "function_call_output" as const,
       call_id: callId,
-      output: images.length === 0 ? text : [{ type: "input_text", text }, ...images]
+      output: images.length === 0 ? text : [{ type: "input_text" as const, text }, ...images]
     }
   })
 
@@ -269,15 +229,12 @@ const property = /^[a-zA-Z0-9_.-]{1,64}$/
 /** A schema with names of properties that Anthropic takes, and the arguments by the names that were replaced. */
 const withNames = (schema: JsonObject): Converted<JsonObject> => {
   const all = entriesOf(schema["properties"])
-  const before = new Map(all.flatMap(([name]) => property.test(name) ? [[name, name] as const] : []))
-  if (before.size === all.length) return { tool: schema, argumentsOf: undefined }
-  for (const [name] of all.filter(([name]) => !property.test(name))) {
-    const base = name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_").slice(0, 60) || "_"
-    let fresh = base
-    for (let at = 2; before.has(fresh); at++) fresh = `${base.slice(0, 58)}_${at}`
-    before.set(fresh, name)
-  }
-  const after = new Map(Array.from(before, ([fresh, name]) => [name, fresh]))
+  if (all.every(([name]) => property.test(name))) return { tool: schema, argumentsOf: undefined }
+  const before = named(all.map(([name]) => ({ name })), property, ({ name }, at) => {
+    const base = name.replaceAll(/[^a-zA-Z0-9_.-]/g, "_")
+    return at === 1 ? base.slice(0, 60) || "_" : `${base.slice(0, 58)}_${at}`
+  })
+  const after = new Map(Array.from(before, ([fresh, { name }]) => [name, fresh]))
   const required = textsOf(schema["required"]).map((name) => after.get(name) ?? name)
   return {
     tool: {
@@ -287,7 +244,7 @@ const withNames = (schema: JsonObject): Converted<JsonObject> => {
     },
     argumentsOf: (args) =>
       isObject(args)
-        ? Object.fromEntries(Object.entries(args).map(([name, value]) => [before.get(name) ?? name, value]))
+        ? Object.fromEntries(Object.entries(args).map(([name, value]) => [before.get(name)?.name ?? name, value]))
         : args
   }
 }
@@ -308,20 +265,19 @@ export const anthropic: (
     content.flatMap(({ id, input, name, type }) => type === "tool_use" ? callOf(id, name, input) : [])
 )
 
-const imageTypes: ReadonlyArray<AnthropicImageType> = ["image/jpeg", "image/png", "image/gif", "image/webp"]
+const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const
 
 /** The message that follows the message with the calls, with a block for each. */
-export const anthropicResults = (
-  outputs: ReadonlyArray<ToolHandler.Output>,
-  options?: Partial<ResultOptions>
-): AnthropicMessage => {
-  const images = (output: ToolHandler.Output): ReadonlyArray<AnthropicPart> =>
+export const anthropicResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<ResultOptions>) => {
+  const images = (output: ToolHandler.Output) =>
     imagesOf(output, options).flatMap(({ data, mimeType }) => {
-      const type = imageTypes.find((type) => type === mimeType)
-      return type === undefined ? [] : [{ type: "image", source: { type: "base64", media_type: type, data } }]
+      const media_type = imageTypes.find((type) => type === mimeType)
+      return media_type === undefined
+        ? []
+        : [{ type: "image" as const, source: { type: "base64" as const, media_type, data } }]
     })
   return {
-    role: "user",
+    role: "user" as const,
     content: [
       ...outputs.map((output) => ({
         type: "tool_result" as const,

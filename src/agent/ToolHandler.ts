@@ -30,6 +30,7 @@ import * as Tool from "../tools/Tool.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as ToolIndex from "../tools/ToolIndex.ts"
 import * as AgentTools from "./AgentTools.ts"
+import { once } from "./once.ts"
 
 /** A tool as a model gets it: bounded texts without hidden characters. */
 export interface Definition {
@@ -104,21 +105,7 @@ export type Event = Data.TaggedEnum<{
 
 export const Event = Data.taggedEnum<Event>()
 
-export interface HandleOptions extends Pick<McpRuntime.CallOptions, "idleTimeout" | "totalTimeout" | "meta"> {
-  /** Called with each event of this call; exceptions are ignored. */
-  readonly onEvent?: ((event: Event) => void) | undefined
-}
-
-export interface Options {
-  /** Characters of a description. */
-  readonly maxDescription: number
-  /** Characters of arguments that come as a text. */
-  readonly maxArguments: number
-  /** Unread events of each subscriber. */
-  readonly eventCapacity: number
-}
-
-export const defaults: Options = { maxDescription: 4096, maxArguments: 4 * 1024 * 1024, eventCapacity: 256 }
+export type HandleOptions = Pick<McpRuntime.CallOptions, "idleTimeout" | "totalTimeout" | "meta">
 
 export class ToolHandler extends Context.Tag("effect-mcp-runtime/agent/ToolHandler")<ToolHandler, {
   /** The tools that a model may call now. Ask anew for each turn, because servers change what they offer. */
@@ -138,11 +125,17 @@ export type Requirements =
   | SearchSession.SearchSessions
   | ToolCatalog.ToolCatalog
 
-/** An output without the call that it answers. */
-type Answer = Omit<Output, "callId" | "name">
-
 /** The longest name that is looked up. */
 const maxName = 512
+
+const maxTitle = 256
+const maxDescription = 4096
+
+/** The longest arguments that come as a text. */
+const maxArguments = 4 * 1024 * 1024
+
+/** The unread events of a subscriber. */
+const eventCapacity = 256
 
 /** The longest wait of a search for servers; tools that come later are found later. */
 const searchWait = Duration.seconds(5)
@@ -155,25 +148,17 @@ const anyModel: AutoSearch.Model = { contextWindow: Infinity, toolCalling: true 
 
 const search = AutoSearch.definition.name
 
-/** Tools without hidden text, each cleaned once. */
-const cleaning = (maxDescription: number): (tool: Tool.Tool) => Tool.Tool => {
-  const cleaned = new WeakMap<Tool.Tool, Tool.Tool>()
-  const brief = (text: string | undefined, limit: number) => text && HiddenText.brief(text, limit)
-  return (tool) => {
-    const known = cleaned.get(tool)
-    if (known !== undefined) return known
-    const { annotations, description, inputSchema, title } = tool
-    const fresh: Tool.Tool = {
-      ...tool,
-      title: brief(title, 256),
-      description: brief(description, maxDescription),
-      inputSchema: HiddenText.cleanJson(inputSchema),
-      annotations: { ...annotations, ...(annotations.title && { title: brief(annotations.title, 256) }) }
-    }
-    cleaned.set(tool, fresh)
-    return fresh
+/** A tool without hidden text. */
+const cleaned = once((tool: Tool.Tool): Tool.Tool => {
+  const { annotations, description, inputSchema, title } = tool
+  return {
+    ...tool,
+    title: HiddenText.brief(title, maxTitle),
+    description: HiddenText.brief(description, maxDescription),
+    inputSchema: HiddenText.cleanJson(inputSchema),
+    annotations: { ...annotations, ...(annotations.title && { title: HiddenText.brief(annotations.title, maxTitle) }) }
   }
-}
+})
 
 const invalid = (detail: string) =>
   new McpError.InvalidArguments({ server: "", operation: "tools/call", path: "", detail })
@@ -181,11 +166,11 @@ const invalid = (detail: string) =>
 const parse = Schema.decodeUnknownEither(Schema.parseJson())
 
 /** The arguments as an object, in any of the forms of APIs. */
-const argumentsOf = (given: unknown, maxLength: number): Effect.Effect<JsonObject, McpError.InvalidArguments> =>
+const argumentsOf = (given: unknown): Effect.Effect<JsonObject, McpError.InvalidArguments> =>
   Effect.gen(function*() {
     const isText = typeof given === "string"
-    if (isText && given.length > maxLength) {
-      return yield* invalid(`they have ${given.length} characters, and ${maxLength} are the most`)
+    if (isText && given.length > maxArguments) {
+      return yield* invalid(`they have ${given.length} characters, and ${maxArguments} are the most`)
     }
     const parsed = isText ? parse(given.trim() === "" ? "null" : given) : Either.right(given)
     const value = (yield* Effect.mapError(parsed, () =>
@@ -217,177 +202,150 @@ export const errorText = (
     return `${ours}\nThe server says:\n${rendered.text}`
   })
 
-const outcomeOf = (exit: Exit.Exit<Answer>): (Event & { readonly _tag: "Ended" })["outcome"] => {
+const outcomeOf = (exit: Exit.Exit<AgentTools.Answer>): (Event & { readonly _tag: "Ended" })["outcome"] => {
   if (Exit.isFailure(exit)) return Cause.isInterrupted(exit.cause) ? "Interrupted" : "Defect"
   return exit.value.error?._tag ?? (exit.value.isError ? "ToolError" : "Success")
 }
 
-export const make = (
-  options?: Partial<Options>
-): Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope> =>
-  Effect.gen(function*() {
-    const { eventCapacity, maxArguments, maxDescription } = { ...defaults, ...options }
-    const agentTools = yield* AgentTools.AgentTools
-    const catalog = yield* ToolCatalog.ToolCatalog
-    const guard = yield* OutputGuard.OutputGuard
-    const permissions = yield* Permissions.Permissions
-    const redactor = yield* Redaction.Redaction
-    const runtime = yield* McpRuntime.McpRuntime
-    const sessions = yield* SearchSession.SearchSessions
-    const cleaned = cleaning(maxDescription)
-    const remembered = new Set<string>()
-    const events = yield* Broadcast.make<Event>(eventCapacity)
+export const make: Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope> = Effect.gen(function*() {
+  const agentTools = yield* AgentTools.AgentTools
+  const catalog = yield* ToolCatalog.ToolCatalog
+  const guard = yield* OutputGuard.OutputGuard
+  const permissions = yield* Permissions.Permissions
+  const redactor = yield* Redaction.Redaction
+  const runtime = yield* McpRuntime.McpRuntime
+  const sessions = yield* SearchSession.SearchSessions
+  const remembered = new Set<string>()
+  const events = yield* Broadcast.make<Event>(eventCapacity)
 
-    const own = (name: string) => agentTools.tools().find(({ definition }) => definition.name === name)
+  const ours = new Map(agentTools.tools.map((tool) => [tool.name, tool]))
 
-    const toolsWithin = (wait: Duration.DurationInput | undefined): Effect.Effect<McpRuntime.Tools> =>
-      wait === undefined ? runtime.tools : runtime.offered(wait).tools
+  const toolsWithin = (wait: Duration.DurationInput | undefined): Effect.Effect<McpRuntime.Tools> =>
+    wait === undefined ? runtime.tools : runtime.offered(wait).tools
 
-    /** The tools of servers, without those that have a name of ours and so could not be called. */
-    const entriesOf = ({ tools }: McpRuntime.Tools): ReadonlyArray<ToolIndex.Entry> =>
-      tools.filter(({ name }) => own(name) === undefined)
-        .map(({ name, serverName, tool }) => ({ name, server: serverName, tool: cleaned(tool) }))
+  /** The tools of servers, without those that have a name of ours and so could not be called. */
+  const entriesOf = ({ tools }: McpRuntime.Tools): ReadonlyArray<ToolIndex.Entry> =>
+    tools.filter(({ name }) => !ours.has(name))
+      .map(({ name, serverName, tool }) => ({ name, server: serverName, tool: cleaned(tool) }))
 
-    const definitions: ToolHandler["Type"]["definitions"] = (asked) =>
-      Effect.gen(function*() {
-        const found = yield* toolsWithin(asked?.wait)
-        const byName = new Map(found.tools.map((tool) => [tool.name, tool]))
-        const tools = Effect.succeed(entriesOf(found))
-        const session = sessions.session(asked?.session ?? "", { model: asked?.model ?? anyModel, tools })
-        const offer = yield* session.offer
-        const offered = offer.definitions.map(({ description = "", entry, inputSchema, name }): Definition => {
-          const definition = AgentTools.definition({ name, description, inputSchema })
-          if (entry === undefined) return definition
-          const { server, tool: { annotations, title } } = entry
-          const { _tag, requiresApproval = true } = byName.get(name) ?? {}
-          return { ...definition, title, annotations, requiresApproval, server, deferred: _tag === "Deferred" }
-        })
-        const all = [...agentTools.tools().map(({ definition }) => definition), ...offered]
-        for (const { name } of all) {
-          remembered.delete(name)
-          remembered.add(name)
-        }
-        for (const name of Array.from(remembered).slice(0, -maxRemembered)) remembered.delete(name)
-        return { tools: all, missing: found.missing, searching: offer.searching }
+  const definitions: ToolHandler["Type"]["definitions"] = (asked) =>
+    Effect.gen(function*() {
+      const found = yield* toolsWithin(asked?.wait)
+      const byName = new Map(found.tools.map((tool) => [tool.name, tool]))
+      const tools = Effect.succeed(entriesOf(found))
+      const session = sessions.session(asked?.session ?? "", { model: asked?.model ?? anyModel, tools })
+      const offer = yield* session.offer
+      const offered = offer.definitions.map(({ description = "", entry, inputSchema, name }): Definition => {
+        const definition = AgentTools.definition({ name, description, inputSchema })
+        if (entry === undefined) return definition
+        const { server, tool: { annotations, title } } = entry
+        const { _tag, requiresApproval = true } = byName.get(name) ?? {}
+        return { ...definition, title, annotations, requiresApproval, server, deferred: _tag === "Deferred" }
       })
-
-    const answer = (text: string, more?: Partial<Answer>): Answer => ({
-      text,
-      attachments: [],
-      isError: false,
-      error: undefined,
-      result: undefined,
-      ...more
+      const all = [...agentTools.tools.map(({ definition }) => definition()), ...offered]
+      for (const { name } of all) {
+        remembered.delete(name)
+        remembered.add(name)
+      }
+      for (const name of Array.from(remembered).slice(0, -maxRemembered)) remembered.delete(name)
+      return { tools: all, missing: found.missing, searching: offer.searching }
     })
 
-    /** Tools for apps only do not exist for a model. */
-    const isHidden = (entry: ToolIndex.Entry | undefined): boolean => entry !== undefined && Tool.isAppOnly(entry.tool)
+  /** Tools for apps only do not exist for a model. */
+  const isHidden = (entry: ToolIndex.Entry | undefined): boolean => entry !== undefined && Tool.isAppOnly(entry.tool)
 
-    /** Suggests only tools that a model may call. */
-    const withoutHidden = (error: McpError.NotFound): McpError.NotFound => {
-      const { byQualifiedName } = catalog.index()
-      const suggestions = error.suggestions?.filter((name) => {
-        const entry = byQualifiedName.get(name)
-        if (entry === undefined || isHidden(entry)) return false
-        const subject = { kind: "tool", server: entry.server, name: entry.tool.name } as const
-        return permissions.decide("model", subject).decision !== "deny"
+  /** Suggests only tools that a model may call. */
+  const withoutHidden = (error: McpError.NotFound): McpError.NotFound => {
+    const { byQualifiedName } = catalog.index()
+    const suggestions = error.suggestions?.filter((name) => {
+      const entry = byQualifiedName.get(name)
+      if (entry === undefined || isHidden(entry)) return false
+      const subject = { kind: "tool", server: entry.server, name: entry.tool.name } as const
+      return permissions.decide("model", subject).decision !== "deny"
+    })
+    return new McpError.NotFound({ ...error, suggestions })
+  }
+
+  const call = (
+    { id, name }: Call,
+    args: JsonObject,
+    handling: HandleOptions | undefined
+  ): Effect.Effect<AgentTools.Answer, McpError.RuntimeError> =>
+    Effect.gen(function*() {
+      if (name.length > maxName || isHidden(catalog.index().resolve(name))) {
+        return yield* new McpError.NotFound({ server: "", kind: "tool", name })
+      }
+      const result = yield* runtime.callTool(name, args, {
+        ...handling,
+        origin: "model",
+        callId: id === "" ? undefined : id,
+        onProgress: ({ message, progress, total }) =>
+          events.publish(Event.Progress({
+            callId: id,
+            name,
+            progress: { progress, total, message: message && UntrustedText.excerpt(message) }
+          }))
       })
-      return new McpError.NotFound({ ...error, suggestions })
-    }
-
-    const call = (
-      { id, name }: Call,
-      args: JsonObject,
-      handling: HandleOptions | undefined,
-      tell: (event: Event) => void
-    ): Effect.Effect<Answer, McpError.RuntimeError> =>
-      Effect.gen(function*() {
-        if (name.length > maxName || isHidden(catalog.index().resolve(name))) {
-          return yield* new McpError.NotFound({ server: "", kind: "tool", name })
-        }
-        const result = yield* runtime.callTool(name, args, {
-          ...handling,
-          origin: "model",
-          callId: id === "" ? undefined : id,
-          onProgress: ({ message, progress, total }) =>
-            tell(Event.Progress({
-              callId: id,
-              name,
-              progress: { progress, total, message: message && UntrustedText.excerpt(message) }
-            }))
-        })
-        const { isError, metadata: { maxResultChars, serverName: server, toolName: tool } } = result
-        const { attachments, text } = yield* guard.render(result, { server, tool, maxResultChars })
-        return answer(isError ? `The tool reports that it has failed:\n${text}` : text, {
-          attachments,
-          isError,
-          result
-        })
-      }).pipe(Effect.mapError((error) => error._tag === "NotFound" ? withoutHidden(error) : error))
-
-    const find = ({ session }: Call, args: JsonObject): Effect.Effect<Answer, McpError.InvalidArguments> =>
-      Effect.gen(function*() {
-        const query = yield* Effect.mapError(AutoSearch.decodeQuery(args), () =>
-          invalid("a search needs a `query`, in a few words"))
-        const tools = Effect.map(toolsWithin(searchWait), entriesOf)
-        const found = yield* sessions.session(session ?? "", { model: anyModel, tools }).search(query)
-        const { text } = yield* guard.renderText(found.text, { server: query.server ?? "mcp", tool: search })
-        return answer(text)
+      const { isError, metadata: { maxResultChars, serverName: server, toolName: tool } } = result
+      const { attachments, text } = yield* guard.render(result, { server, tool, maxResultChars })
+      return AgentTools.answer(isError ? `The tool reports that it has failed:\n${text}` : text, {
+        attachments,
+        isError,
+        result
       })
+    }).pipe(Effect.mapError((error) => error._tag === "NotFound" ? withoutHidden(error) : error))
 
-    const answered = (
-      request: Call,
-      handling: HandleOptions | undefined,
-      tell: (event: Event) => void
-    ): Effect.Effect<Answer> =>
+  const find = ({ session }: Call, args: JsonObject): Effect.Effect<AgentTools.Answer, McpError.InvalidArguments> =>
+    Effect.gen(function*() {
+      const query = yield* Effect.mapError(
+        AutoSearch.decodeQuery(args),
+        () => invalid("a search needs a `query`, in a few words")
+      )
+      const tools = Effect.map(toolsWithin(searchWait), entriesOf)
+      const found = yield* sessions.session(session ?? "", { model: anyModel, tools }).search(query)
+      const { text } = yield* guard.renderText(found.text, { server: query.server ?? "mcp", tool: search })
+      return AgentTools.answer(text)
+    })
+
+  const answered = (
+    request: Call,
+    handling: HandleOptions | undefined
+  ): Effect.Effect<AgentTools.Answer> =>
+    Effect.gen(function*() {
+      const args = yield* argumentsOf(request.arguments)
+      if (request.name === search) {
+        return yield* find(request, args)
+      }
+      const tool = ours.get(request.name)
+      return yield* tool === undefined ? call(request, args, handling) : tool.run(args)
+    }).pipe(
+      Effect.catchAll((error) =>
+        Effect.map(errorText(error, request.name, guard, redactor), (text) =>
+          AgentTools.answer(text, { isError: true, error }))
+      )
+    )
+
+  const handle: ToolHandler["Type"]["handle"] = (request, handling) =>
+    Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
-        const args = yield* argumentsOf(request.arguments, maxArguments)
-        if (request.name === search) {
-          return yield* find(request, args)
-        }
-        const tool = own(request.name)
-        if (tool === undefined) {
-          return yield* call(request, args, handling, tell)
-        }
-        const { text, ...more } = yield* tool.run(args)
-        return answer(text, more)
-      }).pipe(
-        Effect.catchAll((error) =>
-          Effect.map(errorText(error, request.name, guard, redactor), (text) =>
-            answer(text, { isError: true, error }))
-        )
-      )
+        const { id: callId, name, session } = request
+        const began = yield* Clock.currentTimeMillis
+        events.publish(Event.Began({ callId, name, session }))
+        const exit = yield* Effect.exit(restore(answered(request, handling)))
+        const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
+        events.publish(Event.Ended({ callId, name, took, outcome: outcomeOf(exit) }))
+        return yield* Exit.map(exit, (answer) => ({ callId, name, ...answer }))
+      })
+    )
 
-    const handle: ToolHandler["Type"]["handle"] = (request, handling) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function*() {
-          const { id: callId, name, session } = request
-          const tell = (event: Event): void => {
-            events.publish(event)
-            try {
-              handling?.onEvent?.(event)
-            } catch {
-              // `onEvent` is documented to ignore exceptions
-            }
-          }
-          const began = yield* Clock.currentTimeMillis
-          tell(Event.Began({ callId, name, session }))
-          const exit = yield* Effect.exit(restore(answered(request, handling, tell)))
-          const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
-          tell(Event.Ended({ callId, name, took, outcome: outcomeOf(exit) }))
-          return yield* Exit.map(exit, (answer) => ({ callId, name, ...answer }))
-        })
-      )
+  return {
+    definitions,
+    canHandle: (name) =>
+      name.startsWith("mcp__") || name === search || remembered.has(name) || ours.has(name) ||
+      catalog.index().byQualifiedName.has(name),
+    handle,
+    events: events.stream
+  }
+})
 
-    return {
-      definitions,
-      canHandle: (name) =>
-        name.startsWith("mcp__") || name === search || remembered.has(name) || own(name) !== undefined ||
-        catalog.index().byQualifiedName.has(name),
-      handle,
-      events: events.stream
-    }
-  })
-
-export const layer = (options?: Partial<Options>): Layer.Layer<ToolHandler, never, Requirements> =>
-  Layer.scoped(ToolHandler, make(options))
+export const layer = (): Layer.Layer<ToolHandler, never, Requirements> => Layer.scoped(ToolHandler, make)

@@ -49,8 +49,6 @@ type Prompt = McpClient.Prompt & { readonly server: string }
 const maxName = 128
 const maxDescription = 1024
 
-const brief = (text: string | undefined, limit: number): string | undefined => text && HiddenText.brief(text, limit)
-
 /**
  * Values by argument name: `name=value` sets that argument, other words fill the rest in order, and the last argument
  * takes all words that are left. `undefined` if there are more words than arguments.
@@ -79,7 +77,7 @@ export const make = ({ guard, permissions, runtime }: Services): Effect.Effect<C
     /** The arguments with cleaned texts, by the names of the server. */
     const shown = new Map(prompt.arguments.map(({ description, name, required }) => [
       name,
-      { name: HiddenText.brief(name, maxName), description: brief(description, maxDescription), required }
+      { name: HiddenText.brief(name, maxName), description: HiddenText.brief(description, maxDescription), required }
     ]))
     const names = Array.from(shown.values(), ({ name }) => name)
 
@@ -121,8 +119,8 @@ export const make = ({ guard, permissions, runtime }: Services): Effect.Effect<C
       name: `/${ToolName.qualify(server, name, "double")}`,
       server,
       prompt: name,
-      title: brief(title, maxName),
-      description: brief(description, maxDescription),
+      title: HiddenText.brief(title, maxName),
+      description: HiddenText.brief(description, maxDescription),
       arguments: Array.from(shown.values()),
       run: (given = {}, options) =>
         read(given).pipe(

@@ -3,16 +3,11 @@
  * place of a choice between schemas. The choice becomes one object with the properties of all, and a sentence.
  */
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
-import { entriesOf, type Holds, keywords, listOf, pointed, textsOf } from "../json/schema.ts"
+import { entriesOf, type Holds, keywords, listOf, pointed, textsOf, walk } from "../json/schema.ts"
 
 /** The schemas that inlining may make of one, and how deep they may be nested. */
 const maxSchemas = 5000
 const maxDepth = 64
-
-export interface Options {
-  /** Replaces each `$ref` by its target; one that leads back to itself, by a schema that takes anything. */
-  readonly inline: boolean
-}
 
 type Inner = (schema: Json) => JsonObject
 
@@ -85,7 +80,7 @@ const keepable = /^#\/(\$defs|definitions)\/[^/~%]+$/
 /** Left out with inlining, because nothing refers to them. */
 const definitionKeys = new Set(["$defs", "definitions"])
 
-const withKnownKeywords = (source: JsonObject, { inline }: Options): JsonObject => {
+const withKnownKeywords = (source: JsonObject, inline: boolean): JsonObject => {
   let schemas = 0
 
   const schema = (value: Json, depth: number, within: ReadonlyArray<string>): JsonObject => {
@@ -162,13 +157,13 @@ const join = (into: Map<string, Json>, properties: ReadonlyMap<string, Json>, ke
 const object = (schema: JsonObject): JsonObject => {
   let parts = 0
 
-  const part = (value: JsonObject, depth: number): Part => {
+  const part = (value: Json, depth: number): Part => {
+    if (!isObject(value) || depth > maxNesting || ++parts > maxChoices) return nothing
     const properties = new Map(entriesOf(value["properties"]))
     const required = new Set(textsOf(value["required"]))
     const notes: Array<string> = []
     let description = typeof value["description"] === "string" ? value["description"] : undefined
-    const inner = (one: Json): Part =>
-      depth < maxNesting && isObject(one) && ++parts <= maxChoices ? part(one, depth + 1) : nothing
+    const inner = (one: Json) => part(one, depth + 1)
 
     const ref = value["$ref"]
     const referred = typeof ref === "string" && ref !== "#" ? pointed(schema, ref) : undefined
@@ -218,15 +213,14 @@ const nothing: Part = { properties: new Map(), required: [], description: undefi
 const needed = (schema: JsonObject): JsonObject => {
   const { $defs, definitions, ...rest } = schema
   const reached = new Set<string>()
-  const follow = (value: Json): void => {
-    if (Array.isArray(value)) return listOf(value).forEach(follow)
-    for (const [key, one] of entriesOf(value)) {
-      if (key !== "$ref" || typeof one !== "string") follow(one)
-      else if (!reached.has(one)) {
-        reached.add(one)
-        follow(pointed(schema, one) ?? null)
-      }
-    }
+  const follow = (value: Json | undefined): void => {
+    if (typeof value !== "object" || value === null) return
+    walk(value, (key, ref) => {
+      if (key !== "$ref" || typeof ref !== "string" || reached.has(ref)) return true
+      reached.add(ref)
+      follow(pointed(schema, ref))
+      return true
+    })
   }
   follow(rest)
   const left = (key: string, all: Json | undefined) => {
@@ -236,5 +230,6 @@ const needed = (schema: JsonObject): JsonObject => {
   return { ...rest, ...left("$defs", $defs), ...left("definitions", definitions) }
 }
 
-export const make = (schema: JsonObject, options: Options): JsonObject =>
-  needed(object(withKnownKeywords(schema, options)))
+/** With `inline`, replaces each `$ref` by its target; one that leads back to itself, by a schema that takes anything. */
+export const make = (schema: JsonObject, inline: boolean): JsonObject =>
+  needed(object(withKnownKeywords(schema, inline)))

@@ -23,7 +23,6 @@ export interface Options {
   readonly agentTools?: Parameters<typeof AgentTools.layer>[0]
   /** When a model gets a search in place of all definitions. */
   readonly search?: Partial<AutoSearch.Options> | undefined
-  readonly handler?: Partial<ToolHandler.Options> | undefined
   readonly output?: Partial<OutputGuard.Options> | undefined
   /** Where long output is kept, and for how long. */
   readonly spill?: Partial<NodeSpill.Options> | undefined
@@ -58,7 +57,7 @@ export const layer = (
     Layer.provide(concern(ToolSearch.ToolSearch, ToolSearch.make()))
   )
   return sealed(
-    ToolHandler.layer(options.handler).pipe(
+    ToolHandler.layer().pipe(
       Layer.provideMerge(AgentTools.layer(options.agentTools)),
       Layer.provideMerge(guard),
       Layer.provideMerge(search)

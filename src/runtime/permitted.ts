@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import { toObject } from "../json/Json.ts"
+import { isObject, toObject } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as Permissions from "../safety/Permissions.ts"
@@ -208,9 +208,6 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
 
 const unseen = ({ kind, name, server }: Wanted): McpError.PermissionDenied =>
   new McpError.PermissionDenied({ server, kind, name, why: "changed" })
-
-const isObject = (value: unknown): value is JsonRpc.JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** The permitted copy of a prompt's arguments, which are strings. */
 const texts = (args: JsonRpc.JsonObject) => args as Readonly<Record<string, string>>

@@ -291,7 +291,10 @@ export const clean = (
 }
 
 /** A cleaned title or description for a model, with a note of how much was left out. */
-export const brief = (text: string, limit: number): string => {
+export function brief(text: string, limit: number): string
+export function brief(text: string | undefined, limit: number): string | undefined
+export function brief(text: string | undefined, limit: number): string | undefined {
+  if (text === undefined) return undefined
   // hidden characters may fill half of it
   const seen = clean(text.slice(0, 2 * limit), "metadata").text
   if (seen.length <= limit && text.length <= 2 * limit) return seen

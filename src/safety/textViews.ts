@@ -43,11 +43,7 @@ const unescaped = (outer: View): View | undefined => {
       ? String.fromCharCode(Number(decimal))
       : utf8 !== undefined
       ? Buffer.from(utf8.replaceAll("%", ""), "hex").toString()
-      : char !== undefined
-      ? named[char] ?? char
-      : entity !== undefined
-      ? named[entity.toLowerCase()]!
-      : "\u001b"
+      : named[char ?? entity?.toLowerCase() ?? ""] ?? char ?? "\u001b"
     text += outer.text.slice(last, found.index) + plain
     last = found.index + whole.length
     ends.push(text.length)

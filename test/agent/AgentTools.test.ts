@@ -82,18 +82,21 @@ describe("list_mcp_resources", () => {
       }), { before: (peers) => peers["gone"]!.refuseConnect(refused) }))
 
   it.scoped("gives page after page, each resource once", () =>
-    run({ a: { resources: Array.from({ length: 5 }, (_, n) => resource(`a://${n}`)) } }, () =>
-      Effect.gen(function*() {
-        const uris: Array<string> = []
-        let offset: string | undefined = "0"
-        while (offset !== undefined) {
-          const { text }: ToolHandler.Output = yield* ask("list_mcp_resources", { offset })
-          uris.push(...Array.from(text.matchAll(/"uri":"([^"]*)"/g), ([, uri]) => uri!))
-          offset = /with the offset (\d+)/.exec(text)?.[1]
-        }
-        assert.deepStrictEqual(uris, ["a://0", "a://1", "a://2", "a://3", "a://4"])
-        assert.include((yield* ask("list_mcp_resources", { offset: 99 })).text, "There are no more resources.")
-      }), { agent: { pageSize: 2 } }))
+    run(
+      { a: { resources: Array.from({ length: 120 }, (_, n) => resource(`a://${n}`)) } },
+      () =>
+        Effect.gen(function*() {
+          const uris: Array<string> = []
+          let offset: string | undefined = "0"
+          while (offset !== undefined) {
+            const { text }: ToolHandler.Output = yield* ask("list_mcp_resources", { offset })
+            uris.push(...Array.from(text.matchAll(/"uri":"([^"]*)"/g), ([, uri]) => uri!))
+            offset = /with the offset (\d+)/.exec(text)?.[1]
+          }
+          assert.deepStrictEqual(uris, Array.from({ length: 120 }, (_, n) => `a://${n}`))
+          assert.include((yield* ask("list_mcp_resources", { offset: 999 })).text, "There are no more resources.")
+        })
+    ))
 
   it.scoped("shows nothing that a rule denies, and no URI in which something hides", () =>
     run(
@@ -161,8 +164,8 @@ describe("read_mcp_resource", () => {
       }
     }, (tools) =>
       Effect.gen(function*() {
-        const read = tools.tools().find(({ definition }) => definition.name === "read_mcp_resource")!
-        assert.isFalse(read.definition.requiresApproval)
+        const read = tools.tools.find(({ name }) => name === "read_mcp_resource")!
+        assert.isFalse(read.definition().requiresApproval)
         const { attachments, text } = yield* ask("read_mcp_resource", { uri: "a://blob" })
         assert.deepStrictEqual(attachments.map(({ data }) => data), ["aGVsbG8="])
         assert.notInclude(text, "aGVsbG8=")
@@ -213,7 +216,7 @@ describe("the tools of our own", () => {
   it.scoped("are offered and answered only where they are on", () =>
     run({ a: { resources: [resource("a://one")] } }, (tools) =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(tools.tools().map(({ definition }) => definition.name), ["list_mcp_resources"])
+        assert.deepStrictEqual(tools.tools.map(({ name }) => name), ["list_mcp_resources"])
         const output = yield* ask("read_mcp_resource", { uri: "a://one" })
         assert.strictEqual(output.error?._tag, "NotFound")
       }), { agent: { tools: { read_mcp_resource: false, mcp_read_output: false } } }))

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, type Layer, Logger, type Mailbox, Queue, type Scope, Stream, TestClock } from "effect"
 import * as HostTools from "../../src/agent/HostTools.ts"
+import type * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
+import * as ToolPins from "../../src/tools/ToolPins.ts"
 import * as Agent from "../support/agent.ts"
 import * as Pool from "../support/pool.ts"
 
@@ -149,6 +151,22 @@ describe("the tools of a host", () => {
         yield* runtime.servers.disable("a")
         yield* until([])
       })))
+
+  for (const more of [{ title: "One" }, { annotations: { readOnlyHint: true } }]) {
+    it.scoped(`are reported again when only ${Object.keys(more)[0]} of a tool changes`, () =>
+      run({ a: [tool("one")] }, (peers) =>
+        Effect.gen(function*() {
+          const host = yield* HostTools.make({ core })
+          const seen = yield* Queue.unbounded<ToolHandler.Definition | undefined>()
+          const { changes } = host
+          yield* Effect.fork(Stream.runForEach(changes, ({ mcp }) => Queue.offer(seen, mcp.at(-1))))
+          yield* Queue.take(seen).pipe(Effect.repeat({ until: (last) => last?.name === "mcp__a__one" }))
+          yield* peers["a"]!.update({ tools: [{ ...tool("one"), ...more }] })
+          const last = yield* Queue.take(seen)
+          assert.strictEqual(last?.title, more.title)
+          assert.strictEqual(last?.annotations.readOnlyHint, more.annotations?.readOnlyHint)
+        }), { pins: ToolPins.layerNone }))
+  }
 
   it.scoped("are asked of a lazy server too, although nobody waits", () =>
     run({ lazy: [tool("one")] }, () =>

@@ -64,6 +64,23 @@ const call = (name: string, args: unknown = {}, id = "call-of-model"): ToolHandl
   arguments: args
 })
 
+/** The events of the call of the model, once it has ended; other calls are made until the subscription has begun. */
+const listen = (service: ToolHandler.ToolHandler["Type"]) =>
+  Effect.gen(function*() {
+    const listening = yield* Deferred.make<void>()
+    const events = yield* service.events.pipe(
+      Stream.tap(() => Deferred.succeed(listening, undefined)),
+      Stream.filter(({ callId }) => callId === "call-of-model"),
+      Stream.takeUntil(({ _tag }) => _tag === "Ended"),
+      Stream.runCollect,
+      Effect.fork
+    )
+    yield* service.handle(call("no_tool", {}, "before")).pipe(
+      Effect.repeat({ until: () => Deferred.isDone(listening) })
+    )
+    return events
+  })
+
 const names = (definitions: ToolHandler.Definitions) =>
   definitions.tools.filter(({ server }) => server !== undefined).map(({ name }) => name)
 
@@ -331,52 +348,35 @@ describe("a call", () => {
       })
       yield* run({ a: [hang] }, (peers, service) =>
         Effect.gen(function*() {
-          const told: Array<ToolHandler.Event> = []
           yield* service.definitions()
-          const asked = yield* Effect.fork(
-            service.handle(call("mcp__a__hang"), { onEvent: (event) => told.push(event) })
-          )
+          const events = yield* listen(service)
+          const asked = yield* Effect.fork(service.handle(call("mcp__a__hang")))
           yield* peers["a"]!.until(() => peers["a"]!.executions("hang") === 1)
           const exit = yield* Fiber.interrupt(asked)
           assert.isTrue(Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause))
           yield* Deferred.await(cancelled)
+          const told = Array.from(yield* Fiber.join(events))
           assert.deepStrictEqual(told.map(({ _tag }) => _tag), ["Began", "Ended"])
           assert.isTrue(told[1]?._tag === "Ended" && told[1].outcome === "Interrupted")
         }))
     }))
 
-  it.scoped("tells how it goes, to whoever listens, without what hides in a server's words", () =>
+  it.scoped("publishes its beginning, its progress and its end, with the text of the server escaped", () =>
     run({
       a: [tool("works", {
         call: (_, { progress }) => Effect.as(progress(1, 2, "half\u001b[2J"), "done")
       })]
     }, (_, service) =>
       Effect.gen(function*() {
-        const told: Array<ToolHandler.Event> = []
         yield* service.definitions()
-        const listening = yield* Deferred.make<void>()
-        const heard = yield* service.events.pipe(
-          Stream.tap(() => Deferred.succeed(listening, undefined)),
-          Stream.filter(({ callId }) => callId === "call-of-model"),
-          Stream.takeUntil(({ _tag }) => _tag === "Ended"),
-          Stream.runCollect,
-          Effect.fork
-        )
-        yield* service.handle(call("no_tool", {}, "before")).pipe(
-          Effect.repeat({ until: () => Deferred.isDone(listening) })
-        )
-        yield* service.handle(call("mcp__a__works"), {
-          onEvent: (event) => {
-            told.push(event)
-            throw new Error("a listener of no use")
-          }
-        })
+        const events = yield* listen(service)
+        yield* service.handle(call("mcp__a__works"))
+        const told = Array.from(yield* Fiber.join(events))
         assert.deepStrictEqual(told.map(({ _tag }) => _tag), ["Began", "Progress", "Ended"])
         const messages = told.flatMap((event) => event._tag === "Progress" ? [event.progress.message] : [])
         assert.deepStrictEqual(messages, [UntrustedText.excerpt("half\u001b[2J")])
         assert.notInclude(messages[0]!, "\u001b")
         assert.isTrue(told[2]?._tag === "Ended" && told[2].outcome === "Success")
-        assert.deepStrictEqual(Array.from(yield* Fiber.join(heard)), told)
       })))
 
   it.scoped("dies where its application's own code does, and is no output", () =>
@@ -387,10 +387,13 @@ describe("a call", () => {
       )
       const server = yield* MemoryServer.make({ era: "session", tools: [tool("one")] })
       const options: Agent.Options = { servers: [Pool.remote("a")] }
-      const told: Array<ToolHandler.Event> = []
-      const exit = yield* Effect.flatMap(handler, (service) =>
-        service.handle(call("mcp__a__one"), { onEvent: (event) => told.push(event) })).pipe(
-          Effect.exit,
+      const [exit, told] = yield* Effect.flatMap(handler, (service) =>
+        Effect.flatMap(listen(service), (events) =>
+          Effect.zip(
+            Effect.exit(service.handle(call("mcp__a__one"))),
+            Effect.map(Fiber.join(events), (told) =>
+              Array.from(told))
+          ))).pipe(
           Effect.provide(
             ToolHandler.layer().pipe(
               Layer.provide(broken),

@@ -251,7 +251,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   testing: 1_400,
   safety: 3_800,
   // a ratchet: issue 19 asks for 2,300
-  agent: 2_528
+  agent: 2_347
 }
 
 /** The folders below the transports, and those below the runtime. */

@@ -12,14 +12,13 @@ import * as Runtime from "./runtime.ts"
 
 export interface Options extends Runtime.Options {
   readonly agent?: Parameters<typeof AgentTools.layer>[0]
-  readonly handler?: Partial<ToolHandler.Options>
   readonly guard?: Partial<OutputGuard.Options>
   readonly search?: Partial<SearchSession.Options>
 }
 
 /** Above any runtime. */
-export const above = ({ agent, guard, handler, search }: Omit<Options, "servers"> = {}) =>
-  ToolHandler.layer(handler).pipe(
+export const above = ({ agent, guard, search }: Omit<Options, "servers"> = {}) =>
+  ToolHandler.layer().pipe(
     Layer.provideMerge(AgentTools.layer(agent)),
     Layer.provideMerge(Layer.mergeAll(
       Layer.provide(OutputGuard.layer({ readTool: "mcp_read_output", ...guard }), [
