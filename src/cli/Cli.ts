@@ -6,7 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Answers from "./answers.ts"
-import * as Command from "./Command.ts"
+import type * as Command from "./Command.ts"
 import * as CommandLine from "./commandLine.ts"
 import * as Commands from "./Commands.ts"
 import * as ExitCode from "./ExitCode.ts"
@@ -22,6 +22,8 @@ export interface Options {
   /** Default: all there are. */
   readonly commands?: ReadonlyArray<Command.Entry> | undefined
 }
+
+const completions = Effect.promise(() => import("./completions.ts"))
 
 const act = (
   parsed: CommandLine.Parsed,
@@ -43,11 +45,12 @@ const act = (
       case "Version":
         return Effect.as(screen.out(version), ExitCode.ok)
       case "Completions":
-        return Effect.gen(function*() {
-          const { script } = yield* Effect.promise(() => import("./completions.ts"))
-          yield* screen.out(...yield* script(parsed.shell, yield* Effect.forEach(commands, Command.load)))
-          return ExitCode.ok
-        })
+        return completions.pipe(
+          Effect.flatMap(({ script }) => screen.out(...script(parsed.shell).split("\n"))),
+          Effect.as(ExitCode.ok)
+        )
+      case "Complete":
+        return Effect.flatMap(completions, ({ print }) => print(parsed.words, commands))
     }
   })
 

@@ -83,16 +83,20 @@ export interface Command {
   readonly run: (invocation: Invocation) => Effect.Effect<ExitCode.ExitCode, Failure, Screen.Screen>
 }
 
-/** A row of the table of commands. */
-export interface Entry {
+/** The words of a command in a list of commands. */
+export interface Named {
   readonly name: string
-  /** One line, for the list of commands. */
+  /** One line. */
   readonly summary: string
+}
+
+/** A row of the table of commands. */
+export interface Entry extends Named {
   readonly load: () => Promise<{ readonly command: Command }>
 }
 
 /** A command and its row. */
-export interface Loaded extends Command, Omit<Entry, "load"> {}
+export interface Loaded extends Command, Named {}
 
 export const load = ({ load, name, summary }: Entry): Effect.Effect<Loaded> =>
   Effect.map(Effect.promise(load), ({ command }) => ({ ...command, name, summary }))

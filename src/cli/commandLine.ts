@@ -91,6 +91,7 @@ export type Parsed =
   | { readonly _tag: "Help"; readonly command: Command.Loaded | undefined; readonly isAsked: boolean }
   | { readonly _tag: "Version" }
   | { readonly _tag: "Completions"; readonly shell: string }
+  | { readonly _tag: "Complete"; readonly words: ReadonlyArray<string> }
 
 const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
 
@@ -179,6 +180,28 @@ export const duration = (text: string): Duration.Duration | undefined => {
   return read !== undefined && Duration.greaterThan(read, Duration.zero) ? read : undefined
 }
 
+export const sharedOf = (
+  given: ReadonlyMap<string, ReadonlyArray<string>>,
+  timeout?: Duration.Duration
+): Command.Shared => ({
+  json: given.has("json"),
+  root: given.get("root")?.at(-1),
+  imports: given.get("import") ?? [],
+  configs: given.get("config") ?? [],
+  servers: given.get("server") ?? [],
+  stdio: given.get("stdio") ?? [],
+  urls: given.get("url") ?? [],
+  name: given.get("name")?.at(-1),
+  env: given.get("env") ?? [],
+  headers: given.get("header") ?? [],
+  inputs: given.get("input") ?? [],
+  envFiles: given.get("env-file") ?? [],
+  timeout,
+  quiet: given.has("quiet"),
+  verbose: given.has("verbose"),
+  colour: !given.has("no-color")
+})
+
 const invocationOf = ({ given, unknown, words }: Split): Either.Either<Command.Invocation, Usage> => {
   const values = (name: string) => given.get(name) ?? []
   const value = (name: string) => values(name).at(-1)
@@ -194,24 +217,7 @@ const invocationOf = ({ given, unknown, words }: Split): Either.Either<Command.I
     values,
     value,
     isSet,
-    shared: {
-      json: isSet("json"),
-      root: value("root"),
-      imports: values("import"),
-      configs: values("config"),
-      servers: values("server"),
-      stdio: values("stdio"),
-      urls: values("url"),
-      name: value("name"),
-      env: values("env"),
-      headers: values("header"),
-      inputs: values("input"),
-      envFiles: values("env-file"),
-      timeout,
-      quiet: isSet("quiet"),
-      verbose: isSet("verbose"),
-      colour: !isSet("no-color")
-    }
+    shared: sharedOf(given, timeout)
   })
 }
 
@@ -248,10 +254,10 @@ const shared = byWord([...sharedOptions, ...builtInOptions])
  * The row of the command: the first known name among the words that are neither options nor values of shared options. The
  * options of a command may stand before its name, so a word that follows an option of a command may be its value.
  */
-const entryIn = (
+export const entryIn = (
   argv: ReadonlyArray<string>,
   entries: ReadonlyArray<Command.Entry>,
-  help: typeof outside
+  help = outside
 ): Either.Either<Command.Entry | "help" | undefined, Usage> => {
   let unknown: string | undefined
   let mayBeValue = false
@@ -291,6 +297,8 @@ export const parse = (
   help = outside
 ): Effect.Effect<Parsed, Usage> =>
   Effect.gen(function*() {
+    // the scripts of shells write it, and people do not
+    if (argv[0] === "--complete") return { _tag: "Complete", words: argv.slice(1) }
     const entry = yield* entryIn(argv, entries, help)
     const command = entry === undefined || entry === "help" ? undefined : yield* Command.load(entry)
     const options = [...sharedOptions, ...builtInOptions, ...(command?.options ?? [])]

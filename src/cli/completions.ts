@@ -1,64 +1,195 @@
-/** Scripts that complete what is typed, as @effect/cli writes them. */
-import * as Args from "@effect/cli/Args"
-import * as Descriptor from "@effect/cli/CommandDescriptor"
-import * as Options from "@effect/cli/Options"
+/** The words that may stand at the end of a line, for shells and the repl, and the scripts that shells ask with. */
 import * as Effect from "effect/Effect"
-import type * as Command from "./Command.ts"
-import { sharedOptions } from "./commandLine.ts"
+import * as Schedule from "effect/Schedule"
+import * as Dialect from "../config/Dialect.ts"
+import * as Shape from "../json/describe.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import * as Application from "./Application.ts"
+import * as Command from "./Command.ts"
+import { builtInOptions, entryIn, sharedOf, sharedOptions } from "./commandLine.ts"
+import * as ExitCode from "./ExitCode.ts"
+import * as Screen from "./Screen.ts"
+import { spelled } from "./toolRef.ts"
 
-const named = ({ about, choices, name, repeated, short, value }: Command.Option): Options.Options<unknown> => {
-  const plain: Options.Options<unknown> = value === undefined
-    ? Options.boolean(name)
-    : choices !== undefined
-    ? Options.choice(name, choices)
-    : value === "FILE"
-    ? Options.file(name)
-    : value === "DIR"
-    ? Options.directory(name)
-    : Options.text(name)
-  const lettered = short === undefined ? plain : Options.withAlias(plain, short)
-  const described = Options.withDescription(lettered, about)
-  return repeated === true ? Options.repeated(described) : value === undefined ? described : Options.optional(described)
+/** The names that only the servers tell. */
+export interface Known {
+  readonly servers: ReadonlyArray<string>
+  /** The parameters of each tool, by `server/tool`. */
+  readonly tools: ReadonlyMap<string, ReadonlyArray<string>>
 }
 
-const argument = ({ about, name, repeated, required }: Command.Argument): Args.Args<unknown> => {
-  const plain = Args.withDescription(Args.text({ name }), about)
-  return repeated === true ? Args.repeated(plain) : required ? plain : Args.optional(plain)
+export const unknown: Known = { servers: [], tools: new Map() }
+
+/** The tools of connected servers, and those in the cache of the others. */
+export const knownOf = ({ discovery, runtime }: Pick<Application.Application, "discovery" | "runtime">) =>
+  Effect.map(runtime.offered(0).tools, ({ tools }): Known => ({
+    servers: discovery.servers.map(({ name }) => name),
+    tools: new Map(
+      tools.map(({ inputSchema, serverName, tool }) => [
+        spelled({ server: serverName, tool: tool.name }),
+        Shape.parameters(inputSchema).map(({ name }) => name)
+      ])
+    )
+  }))
+
+/** The cache is read while the runtime starts. A person waits for the completion, so it is asked six times at most. */
+const cached = (application: Application.Application) =>
+  application.runtime.offered(0).tools.pipe(
+    Effect.repeat({
+      schedule: Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(5)),
+      until: ({ missing }) => missing.length === 0
+    }),
+    Effect.zipRight(knownOf(application))
+  )
+
+interface Candidate {
+  readonly word: string
+  readonly about?: string | undefined
 }
 
-const described = (command: Command.Loaded) =>
-  Descriptor.make(
-    command.name,
-    Options.all([...command.options, ...sharedOptions].map(named)),
-    Args.all(command.args.map(argument))
-  ).pipe(Descriptor.withDescription(command.summary))
+interface Read {
+  readonly args: ReadonlyArray<string>
+  readonly given: ReadonlyMap<string, ReadonlyArray<string>>
+  /** The option whose value comes next. */
+  readonly open: Command.Option | undefined
+}
 
-/** Options that every program of @effect/cli has, and this one does not, or not for each command. */
-const foreign = [/--log-level\b| -l log-level\b/, /Start wizard mode/]
-
-const without = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
-  lines.map((line) => line.replace(" --help --wizard --version", " --help --version").replace(/ --log-level\b/, ""))
-    .filter((line) => !foreign.some((one) => one.test(line)))
-
-export const script = (
-  shell: string,
-  commands: ReadonlyArray<Command.Loaded>
-): Effect.Effect<ReadonlyArray<string>> => Effect.map(written(shell, commands), without)
-
-const written = (shell: string, commands: ReadonlyArray<Command.Loaded>): Effect.Effect<ReadonlyArray<string>> => {
-  const program = Descriptor.make("mcp-runtime")
-  const [first, ...rest] = commands.map((command) => [command.name, described(command)] as const)
-  const whole = first === undefined ? program : Descriptor.withSubcommands(program, [first, ...rest])
-  switch (shell) {
-    case "zsh":
-      return Descriptor.getZshCompletions(whole, "mcp-runtime")
-    case "fish":
-      return Descriptor.getFishCompletions(whole, "mcp-runtime")
-    default:
-      // it writes a name with a dash in two ways, which then never meet
-      return Effect.map(
-        Descriptor.getBashCompletions(whole, "mcp-runtime"),
-        (lines) => lines.map((line) => line.replaceAll("mcp__runtime", "mcp-runtime"))
-      )
+/** Words that may be incomplete or wrong. */
+const read = (words: ReadonlyArray<string>, options: ReadonlyArray<Command.Option>): Read => {
+  const args: Array<string> = []
+  const given = new Map<string, Array<string>>()
+  let open: Command.Option | undefined
+  for (const word of words) {
+    const [, name, inline] = /^--?([^=]+)(?:=(.*))?$/s.exec(word) ?? []
+    if (open !== undefined) {
+      given.set(open.name, [...given.get(open.name) ?? [], word])
+      open = undefined
+    } else if (name === undefined) args.push(word)
+    else {
+      const option = options.find((one) => one.name === name || one.short === name)
+      if (option?.value === undefined || inline !== undefined) given.set(name, [...given.get(name) ?? [], inline ?? ""])
+      else open = option
+    }
   }
+  return { args, given, open }
 }
+
+const hosts = [...new Set(Dialect.all.map(({ host }) => host)), "all"]
+
+const named = (words: Iterable<string>): ReadonlyArray<Candidate> => Array.from(words, (word) => ({ word }))
+
+const valuesOf = ({ choices, name }: Command.Option, { servers }: Known): ReadonlyArray<Candidate> =>
+  named(choices ?? (name === "import" ? hosts : name === "server" || name === "share" ? servers : []))
+
+const among = (
+  words: ReadonlyArray<string>,
+  word: string,
+  commands: ReadonlyArray<Command.Named>,
+  command: Command.Loaded | undefined,
+  known: Known
+): ReadonlyArray<Candidate> => {
+  const options = [...command?.options ?? [], ...sharedOptions, ...(command === undefined ? builtInOptions : [])]
+  const { args, open } = read(words, options)
+  if (open !== undefined) return valuesOf(open, known)
+  const parameters = args[0] === "call" && args[1] !== undefined ? known.tools.get(args[1]) ?? [] : []
+  if (word.startsWith("-")) {
+    return [
+      ...options.map(({ about, name }) => ({ word: `--${name}`, about })),
+      ...named(parameters.map((name) => `--${name}`))
+    ]
+  }
+  const [name, ...rest] = args
+  if (name === undefined || (name === "help" && rest.length === 0)) {
+    return commands.map(({ name, summary }) => ({ word: name, about: summary }))
+  }
+  if (parameters.length > 0) return named(parameters.map((name) => `${name}=`))
+  const argument = command?.args[rest.length] ?? command?.args.find(({ repeated }) => repeated === true)
+  if (argument?.choices !== undefined) return named(argument.choices)
+  return argument?.name === "tool"
+    ? named(known.tools.keys())
+    : argument?.name === "server"
+    ? named(known.servers)
+    : []
+}
+
+/** Shells and the repl show and insert these without quotes. */
+const plain = /^[\w./:@=-]+$/
+
+const most = 200
+
+/** The words that the last one may become. */
+export const candidates = (
+  words: ReadonlyArray<string>,
+  word: string,
+  commands: ReadonlyArray<Command.Named>,
+  command: Command.Loaded | undefined,
+  known: Known
+): ReadonlyArray<Candidate> =>
+  among(words, word, commands, command, known).filter((one) => one.word.startsWith(word) && plain.test(one.word))
+    .slice(0, most)
+
+/** Which names a word can need: the discovery is read for servers, and the cache as well for tools. */
+const needs = (words: ReadonlyArray<string>, command: Command.Loaded | undefined): "nothing" | "servers" | "tools" => {
+  const { args, open } = read(words, [...command?.options ?? [], ...sharedOptions])
+  if (open !== undefined) return open.name === "server" || open.name === "share" ? "servers" : "nothing"
+  const argument = command?.args[Math.max(0, args.length - 1)]?.name
+  return command !== undefined && (argument === "tool" || argument === "argument")
+    ? "tools"
+    : argument === "server"
+    ? "servers"
+    : "nothing"
+}
+
+/** Prints what the last word may become, one in a line, with its explanation behind a tab. It starts no server. */
+export const print = (
+  line: ReadonlyArray<string>,
+  commands: ReadonlyArray<Command.Entry>
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const [words, word = ""] = [line.slice(0, -1), line.at(-1)]
+    const entry = yield* Effect.orElseSucceed(entryIn(words, commands), () => undefined)
+    const command = entry === undefined || entry === "help" ? undefined : yield* Command.load(entry)
+    const shared = sharedOf(read(words, sharedOptions).given)
+    const need = needs(words, command)
+    const known = need === "nothing"
+      ? unknown
+      : need === "servers"
+      ? { ...unknown, servers: (yield* Application.look(shared)).servers.map(({ name }) => name) }
+      : yield* Application.use(shared, () => Effect.succeed({ rests: true }), cached)
+    const found = candidates(words, word, commands, command, known)
+    const screen = yield* Screen.Screen
+    yield* screen.out(
+      ...found.map(({ about, word }) => about === undefined ? word : `${word}\t${UntrustedText.excerpt(about, 100)}`)
+    )
+    return ExitCode.ok
+  })
+
+const bash = `_mcp_runtime() {
+  local IFS=$'\\n' word=\${COMP_WORDS[COMP_CWORD]} words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  COMPREPLY=($(mcp-runtime --complete "\${words[@]}" 2>/dev/null | cut -f1))
+  case \${COMPREPLY[0]} in *=) compopt -o nospace 2>/dev/null ;; esac
+}
+complete -o default -F _mcp_runtime mcp-runtime effect-mcp-runtime`
+
+const zsh = `#compdef mcp-runtime effect-mcp-runtime
+_mcp_runtime() {
+  local -a found
+  found=("\${(@f)$(mcp-runtime --complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("\${(@)\${(@)found//:/\\\\:}/$'\\t'/:}")
+  if [[ -n \${found[1]} ]]; then _describe mcp-runtime found; else _files; fi
+}
+compdef _mcp_runtime mcp-runtime effect-mcp-runtime`
+
+const fish = `function __mcp_runtime
+  set -l found (mcp-runtime --complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c mcp-runtime -f -a '(__mcp_runtime)'
+complete -c effect-mcp-runtime -f -a '(__mcp_runtime)'`
+
+/** A script that asks the program at each key, so that it knows every server and tool, and never ages. */
+export const script = (shell: string): string => shell === "zsh" ? zsh : shell === "fish" ? fish : bash

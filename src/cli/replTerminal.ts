@@ -6,7 +6,6 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
-import type * as Known from "./replKnown.ts"
 
 export interface Reading {
   /** What is typed after a prompt; nothing at the end of the input. */
@@ -18,7 +17,7 @@ export interface Reading {
 }
 
 export interface Open {
-  (complete: (line: string) => ReturnType<typeof Known.completions>): Effect.Effect<Reading, never, Scope.Scope>
+  (complete: (line: string) => readonly [hits: Array<string>, word: string]): Effect.Effect<Reading, never, Scope.Scope>
 }
 
 const remembered = 1_000

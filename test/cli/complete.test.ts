@@ -1,11 +1,10 @@
 /** Whether help and completions know every command, every argument and every option. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { execFileSync } from "node:child_process"
 import * as Command from "../../src/cli/Command.ts"
 import { builtInOptions, sharedOptions } from "../../src/cli/commandLine.ts"
 import * as Commands from "../../src/cli/Commands.ts"
-import { script } from "../../src/cli/completions.ts"
+import { candidates } from "../../src/cli/completions.ts"
 import * as Help from "../../src/cli/help.ts"
 import type * as Screen from "../../src/cli/Screen.ts"
 
@@ -49,51 +48,54 @@ describe("the help", () => {
   }
 })
 
-describe("the completions", () => {
-  const of = (shell: string) => Effect.map(script(shell, all), (lines) => lines.join("\n"))
-
-  it.effect("of bash offer every command, and for each of them every option that it takes", () =>
-    Effect.gen(function*() {
-      const asked = [[""], ...names.map((name) => [name, "--"])]
-      const lines = asked.map((words) =>
-        `COMP_WORDS=(mcp-runtime ${
-          words.map((word) => `"${word}"`).join(" ")
-        }); COMP_CWORD=${words.length}; COMPREPLY=()
-        _mcp-runtime_bash_completions mcp-runtime; echo "\${COMPREPLY[*]}"`
-      )
-      const program = `${yield* of("bash")}\n${lines.join("\n")}`
-      const [commands, ...options] = execFileSync("bash", ["--norc", "-s"], { encoding: "utf8", input: program })
-        .split("\n").map((line) => line.split(" "))
-      assert.includeMembers(commands!, names)
-      for (const [at, command] of all.entries()) {
-        assert.includeMembers(options[at]!, optionsOf(command).map(({ name }) => `--${name}`), command.name)
-      }
-    }))
-
-  for (const shell of ["zsh", "fish"]) {
-    it.effect(`of ${shell} have every command and every option`, () =>
-      Effect.gen(function*() {
-        const whole = yield* of(shell)
-        for (const command of all) {
-          assert.match(whole, new RegExp(`\\b${command.name}\\b`))
-          for (const { name } of optionsOf(command)) {
-            const option = shell === "fish" ? `-l ${name}` : `--${name}`
-            const own = whole.split("\n").filter((line) =>
-              line.includes(option) && (shell === "zsh" || line.includes(command.name))
-            )
-            assert.isAbove(own.length, 0, `${command.name} ${option}`)
-          }
-        }
-      }))
+describe("completion", () => {
+  const known = { servers: ["alpha", "beta"], tools: new Map([["alpha/read", ["path", "limit"]]]) }
+  const of = (line: string) => {
+    const words = line.split(" ")
+    const before = words.slice(0, -1)
+    const command = all.find(({ name }) => before.includes(name))
+    return candidates(before, words.at(-1)!, Commands.all, command, known).map(({ word }) => word)
   }
 
-  it.effect("offer the choices of an option that has some", () =>
-    Effect.gen(function*() {
-      for (const shell of ["zsh", "fish"]) {
-        const whole = yield* of(shell)
-        for (const { choices } of all.flatMap(optionsOf)) {
-          for (const choice of choices ?? []) assert.include(whole, choice)
-        }
+  it("offers every command, and for each of them every option that it takes", () => {
+    assert.includeMembers(of(""), names)
+    for (const command of all) {
+      const options = optionsOf(command).map(({ name }) => `--${name}`)
+      assert.includeMembers(of(`${command.name} --`), options, command.name)
+      assert.includeMembers(of(`--json ${command.name} --`), options, command.name)
+    }
+    assert.includeMembers(of("--"), builtInOptions.map(({ name }) => `--${name}`))
+  })
+
+  const table: ReadonlyArray<readonly [line: string, words: ReadonlyArray<string>]> = [
+    ["list --import curs", ["cursor"]],
+    ["--import al", ["all"]],
+    ["list --server ", ["alpha", "beta"]],
+    ["tools b", ["beta"]],
+    ["show alpha/", ["alpha/read"]],
+    ["call a", ["alpha/read"]],
+    ["call alpha/read ", ["path=", "limit="]],
+    ["call alpha/read path=x li", ["limit="]],
+    ["call alpha/read --li", ["--limit"]],
+    ["call alpha/read --output m", ["markdown"]],
+    ["auth log", ["login", "logout"]],
+    ["auth login a", ["alpha"]],
+    ["doctor alpha b", ["beta"]],
+    ["help sho", ["show"]],
+    ["read --out ", []],
+    ["nothing ", []]
+  ]
+  for (const [line, words] of table) {
+    it(`of ${JSON.stringify(line)} is ${JSON.stringify(words)}`, () => {
+      assert.deepStrictEqual(of(line), words)
+    })
+  }
+
+  it("offers the choices of each option that has some", () => {
+    for (const command of all) {
+      for (const { choices, name } of command.options) {
+        if (choices !== undefined) assert.deepStrictEqual(of(`${command.name} --${name} `), choices)
       }
-    }))
+    }
+  })
 })

@@ -1,7 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Cli from "../../src/cli/Cli.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
@@ -56,29 +56,41 @@ describe("mcp-runtime", patient, () => {
     assert.strictEqual((await work.run([])).code, 2)
   })
 
-  it("completes for every shell what it knows, and nothing else", async () => {
+  it("has a script for every shell, which asks the program", async () => {
     for (const shell of ["bash", "zsh", "fish"]) {
       const { code, stdout } = await say(["--completions", shell])
       assert.strictEqual(code, 0)
-      for (const word of ["list", "tools", "show", "call", "no-color", "out"]) assert.include(stdout, word)
-      assert.notMatch(stdout, /Start wizard|log-level/)
+      assert.include(stdout, "mcp-runtime --complete ")
     }
   })
 
-  it("completes in bash the name of a command, and then its options", async () => {
+  it("completes in bash commands, options, hosts, servers, tools and their parameters, and starts nothing", async () => {
     const { stdout } = await work.run(["--completions", "bash"])
+    await run("tools")
+    const started = work.entries().length
+    symlinkSync(Workspace.bin, join(work.folder, "mcp-runtime"))
     const typed = (...words: ReadonlyArray<string>) =>
       execFileSync("bash", [
         "-c",
         `${stdout}
         COMP_WORDS=(mcp-runtime "$@"); COMP_CWORD=$#
-        _mcp-runtime_bash_completions mcp-runtime; echo "\${COMPREPLY[*]}"`,
+        _mcp_runtime mcp-runtime; echo "\${COMPREPLY[*]}"`,
         "bash",
         ...words
-      ], { encoding: "utf8" }).trim()
+      ], {
+        encoding: "utf8",
+        cwd: work.folder,
+        env: { ...work.environment, PATH: `${work.folder}:${process.env["PATH"]}` }
+      }).trim()
     assert.strictEqual(typed("ca"), "call")
     assert.strictEqual(typed("call", "--w"), "--wizard")
     assert.strictEqual(typed("tools", "--sea"), "--search")
+    assert.strictEqual(typed("list", "--import", "curs"), "cursor")
+    assert.strictEqual(typed("auth", "logi"), "login")
+    assert.strictEqual(typed("--config", servers, "tools", "sl"), "slow")
+    assert.strictEqual(typed("--config", servers, "call", "slow/ty"), "slow/typed")
+    assert.strictEqual(typed("--config", servers, "call", "slow/typed", "ti"), "title=")
+    assert.lengthOf(work.entries(), started)
   })
 
   it("lists servers with their states, in plain text where there is no terminal", async () => {

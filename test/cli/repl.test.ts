@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Schema } from "effect"
 import * as Command from "../../src/cli/Command.ts"
+import * as Commands from "../../src/cli/Commands.ts"
 import { Called } from "../../src/cli/commands/call.ts"
 import { Read } from "../../src/cli/commands/read.ts"
+import { complete } from "../../src/cli/commands/repl.ts"
 import { Status } from "../../src/cli/commands/status.ts"
 import { Tools } from "../../src/cli/commands/tools.ts"
 import { Failed } from "../../src/cli/failure.ts"
-import * as ReplCommands from "../../src/cli/replCommands.ts"
-import * as Known from "../../src/cli/replKnown.ts"
 import { Terminal } from "../../src/cli/replTerminal.ts"
 import * as Journal from "../faults/journal.ts"
 import { own, type Place, place, run as runAny, server } from "./inProcess.ts"
@@ -199,8 +199,8 @@ describe("repl", () => {
 
 describe("a line", () => {
   it("is completed by what is known by name", async () => {
-    const known: Known.Known = {
-      commands: await Effect.runPromise(Effect.forEach(ReplCommands.all, Command.load)),
+    const commands = await Effect.runPromise(Effect.forEach(Commands.all, Command.load))
+    const known = {
       servers: ["a", "b"],
       tools: new Map([["a/x", ["count", "title"]], ["a/y z", []], ["b/x", []]])
     }
@@ -215,13 +215,12 @@ describe("a line", () => {
       ["call a/x count=1 t", ["title="]],
       ["call a/x --ou", ["--out ", "--output "]],
       ["tools ", ["a ", "b "]],
-      ["reconnect b", ["b "]],
       ["nothing ", []]
     ]
     for (const [line, hits] of table) {
-      assert.deepStrictEqual([line, Known.completions(line, known)[0]], [line, hits])
+      assert.deepStrictEqual([line, complete(line, commands, known)[0]], [line, hits])
     }
-    assert.strictEqual(Known.completions("call a/x count=1 t", known)[1], "t")
-    assert.lengthOf(Known.completions("", known)[0], ReplCommands.all.length + 2)
+    assert.strictEqual(complete("call a/x count=1 t", commands, known)[1], "t")
+    assert.includeMembers([...complete("", commands, known)[0]], ["list ", "reconnect ", "help ", "exit "])
   })
 })

@@ -185,7 +185,7 @@ export const command: Command.Command = {
     "`auth status` asks no server. If the server that it names needs a login and has none, it ends with 5."
   ],
   args: [
-    { name: "action", about: "login, logout or status; nothing is status.", required: false },
+    { name: "action", about: "login, logout or status; nothing is status.", required: false, choices: actions },
     { name: "server", about: "Which server.", required: false }
   ],
   options: [

@@ -9,12 +9,13 @@ import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Application from "../Application.ts"
 import * as Command from "../Command.ts"
 import * as CommandLine from "../commandLine.ts"
+import * as Commands from "../Commands.ts"
+import * as Completions from "../completions.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Failure from "../failure.ts"
 import * as Help from "../help.ts"
 import * as Latency from "../latency.ts"
-import * as ReplCommands from "../replCommands.ts"
-import * as Known from "../replKnown.ts"
+import * as Offered from "../offered.ts"
 import { type Reading, Terminal } from "../replTerminal.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
@@ -36,14 +37,54 @@ const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.gen(function*
   return { next, ask: next, interrupted: Effect.never }
 })
 
-const all = ReplCommands.all
+const reconnect: Command.Command = {
+  args: [{ name: "server", about: "which server.", required: true }],
+  options: [],
+  examples: [["reconnect files", "Start it anew."]],
+  run: ({ args: [server = ""], shared }) =>
+    Application.use(
+      shared,
+      Offered.choice(server, shared),
+      ({ runtime }) => Effect.as(Offered.asking(runtime.servers.reconnect(server)), ExitCode.ok)
+    )
+}
 
-const help = Effect.flatMap(Screen.Screen, (screen) =>
-  screen.out(...Help.pairs([
-    ...all.map(({ name, summary }) => [name, summary] as const),
-    ["help", "Explain one of these: help call."],
-    ["exit", "End it, as Ctrl-D does."]
-  ], Math.min(screen.columns, 80))))
+/** The commands of the program that make sense over open connections. */
+const outside = new Set("list tools show call resources read prompts prompt status events".split(" "))
+
+const all: ReadonlyArray<Command.Entry> = [
+  ...Commands.all.filter(({ name }) => outside.has(name)),
+  {
+    name: "reconnect",
+    summary: "Close the connection of a server, and open another.",
+    load: () => Promise.resolve({ command: reconnect })
+  }
+]
+
+const words: ReadonlyArray<Command.Named> = [
+  ...all,
+  { name: "help", summary: "Explain one of these: help call." },
+  { name: "exit", summary: "End it, as Ctrl-D does." }
+]
+
+/** What the last word of a line may become, and that word. */
+export const complete = (
+  line: string,
+  commands: ReadonlyArray<Command.Loaded>,
+  known: Completions.Known
+): readonly [hits: Array<string>, word: string] => {
+  const blank = Math.max(line.lastIndexOf(" "), line.lastIndexOf("\t"))
+  const word = line.slice(blank + 1)
+  const before = line.slice(0, blank + 1).split(/\s+/).filter((one) => one !== "")
+  const command = commands.find(({ name }) => name === before[0])
+  const hits = Completions.candidates(before, word, words, command, known)
+  return [hits.map((hit) => hit.word.endsWith("=") ? hit.word : `${hit.word} `), word]
+}
+
+const help = Effect.flatMap(
+  Screen.Screen,
+  (screen) => screen.out(...Help.pairs(words.map(({ name, summary }) => [name, summary]), Math.min(screen.columns, 80)))
+)
 
 const explained = (command?: string): string => command === undefined ? "Write help." : `Write help ${command}.`
 
@@ -130,16 +171,16 @@ const run: Command.Command["run"] = ({ shared }) =>
     const screen = yield* Screen.Screen
     const terminal = yield* Terminal
     const commands = yield* Effect.forEach(all, Command.load)
-    let known: Known.Known = { commands, servers: [], tools: new Map() }
+    let known = Completions.unknown
     const reading = screen.isInteractive
-      ? yield* terminal.open((line) => Known.completions(line, known))
+      ? yield* terminal.open((line) => complete(line, commands, known))
       : yield* piped
     const code = yield* Application.use(
       shared,
       () => Effect.succeed({ answers: true, consent: shared.servers.length > 0, follow: true }),
       (application) =>
         Effect.gen(function*() {
-          const learn = Effect.map(Effect.flatMap(application.renewed, (one) => Known.of(one, commands)), (one) => {
+          const learn = Effect.map(Effect.flatMap(application.renewed, Completions.knownOf), (one) => {
             known = one
           })
           const latency = Latency.make(
