@@ -88,8 +88,6 @@ export * as ServerStatus from "./runtime/ServerStatus.ts"
 export * as Skills from "./agent/Skills.ts"
 /** Stores long tool output outside of the context of a model. */
 export * as Spill from "./safety/Spill.ts"
-/** The port to the stdin and stdout of the process. */
-export * as StdioLink from "./server/StdioLink.ts"
 /** Serves an MCP server over stdio. */
 export * as StdioServer from "./server/StdioServer.ts"
 /** Child processes over stdio. */

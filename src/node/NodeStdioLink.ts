@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Writable } from "node:stream"
 import * as Scoped from "../scoped.ts"
-import * as StdioLink from "../server/StdioLink.ts"
+import * as StdioServer from "../server/StdioServer.ts"
 
 type Write = (text: string, done: (error?: Error | null) => void) => void
 
@@ -60,8 +60,8 @@ const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() =>
  * `process.stdin` and `process.stdout`. While it is open, all other output to `process.stdout` (`console.log`, a
  * logger, a dependency's `write`) goes to stderr.
  */
-export const layer: Layer.Layer<StdioLink.StdioLink> = Layer.scoped(
-  StdioLink.StdioLink,
+export const layer: Layer.Layer<StdioServer.StdioLink> = Layer.scoped(
+  StdioServer.StdioLink,
   Effect.gen(function*() {
     let isRead = true
     const lost = (): void => {

@@ -14,7 +14,6 @@ import { objectOf } from "../client/messages.ts"
 import * as Nonce from "../safety/Nonce.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as McpServer from "./McpServer.ts"
-import type * as StdioLink from "./StdioLink.ts"
 import * as StdioServer from "./StdioServer.ts"
 
 /** The agent has no response. The caller gets the reason as it is. */
@@ -280,4 +279,5 @@ export const make = (
 export const layerStdio = (
   options?: Partial<Options>,
   limits?: Partial<McpServer.Limits>
-): Layer.Layer<StdioServer.StdioServer, never, Agent | StdioLink.StdioLink> => StdioServer.layer(make(options), limits)
+): Layer.Layer<StdioServer.StdioServer, never, Agent | StdioServer.StdioLink> =>
+  StdioServer.layer(make(options), limits)

@@ -1,6 +1,4 @@
-/**
- * Serves callers over Streamable HTTP, of either era, as an `HttpApp` that any server of @effect/platform can mount.
- */
+/** Serves callers over Streamable HTTP, of either era, as an `HttpApp` that any server of @effect/platform can mount. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
@@ -9,28 +7,28 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as McpServer from "./McpServer.ts"
 
-/** What is there beside the protocol, such as a page that says how it is. */
+/** A page beside the protocol, such as one about health. */
 export interface Page {
   readonly path: string
-  /** Whether it is for those only who show themselves. */
+  /** Whether it needs a token, where callers need one. */
   readonly guarded: boolean
   readonly render: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 
 export interface Options extends McpServer.Limits {
   readonly path: string
-  /** The names by which it may be called (default: those of this machine for itself), with or without a port. */
+  /** The values of `Host` that are allowed (default: this machine), with or without a port. */
   readonly hosts: ReadonlyArray<string>
-  /** The pages of browsers that may call it, beside those of this machine. */
+  /** The origins of pages in browsers that are allowed, beside those of `hosts`. */
   readonly origins: ReadonlyArray<string>
-  /** Who may call it, each with a token of its own; nobody has to show itself where there is none. */
+  /** The bearer token of each caller, by its name; without tokens, callers need none. */
   readonly tokens: Readonly<Record<string, Redacted.Redacted>>
   readonly maxSessions: number
-  /** A session of which nothing was heard for so long has ended. */
+  /** How long a session may be silent before it ends. */
   readonly sessionTimeout: Duration.DurationInput
   /** How long the answers for a caller whose connection broke are kept, and its requests go on. */
   readonly resumeTimeout: Duration.DurationInput
-  /** How often something is said on a stream on which there is nothing to say. */
+  /** The time between comments on a stream without messages. */
   readonly keepAlive: Duration.DurationInput
   readonly pages: ReadonlyArray<Page>
 }
@@ -50,19 +48,19 @@ export const defaults: Options = {
 
 export interface HttpEndpoint {
   readonly app: HttpApp.Default
-  /** How many sessions there are. */
+  /** The number of sessions. */
   readonly sessions: () => number
-  /** Tells everybody that it ends: streams are closed, new requests are refused. */
+  /** Ends all streams in good order, and refuses new requests. */
   readonly close: Effect.Effect<void>
 }
 
-/** Sessions and what they have asked for end with the scope. */
+/** Sessions and their requests end with the scope. */
 export const make = (
   offer: McpServer.Offer,
   options?: Partial<Options>
 ): Effect.Effect<HttpEndpoint, never, Scope.Scope> =>
-  // the HTTP of platform is for those who serve
+  // on demand, because only programs that serve need the HTTP of platform
   Effect.flatMap(
-    Effect.promise(() => import("./internal/http/endpoint.ts")),
+    Effect.promise(() => import("./streamableHttp.ts")),
     ({ make }) => make(offer, { ...defaults, ...options })
   )

@@ -1,6 +1,6 @@
 /**
  * The port between what a server offers and the ways in which callers reach it: the same for both eras, for stdio and for
- * HTTP. What an offer gets is whole requests of known callers; framing, eras, cancellation and limits are below it.
+ * HTTP. An offer gets whole requests; framing, eras, cancellation and limits are below it.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -10,7 +10,7 @@ import type * as McpClient from "../client/McpClient.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** The codes of JSON-RPC and of the protocol that a server answers with. */
+/** The error codes of JSON-RPC and of the protocol. */
 export const codes = {
   parse: -32700,
   invalidRequest: -32600,
@@ -24,30 +24,38 @@ export const codes = {
   unsupportedVersion: -32022
 } as const
 
-/** An answer that is an error. Its text is sent as it is: it must say nothing that the caller may not know. */
+/** An answer that is an error. Its message is sent as it is, so it must hold nothing that the caller may not know. */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly code: number
   readonly message: string
   readonly data?: JsonRpc.Json | undefined
 }> {}
 
-/** Who is served: one program at the other end of a pipe, one session over HTTP, or whoever comes without a session. */
+export const invalidParams = (message: string): Refusal => new Refusal({ code: codes.invalidParams, message })
+
+export const methodNotFound = (method: string): Refusal =>
+  new Refusal({ code: codes.methodNotFound, message: `Method not found: ${method.slice(0, 128)}` })
+
+/** Whom the server serves: the program at the other end of a pipe, a session over HTTP, or the sender of one request. */
 export interface Caller {
   readonly era: Transport.Era
   readonly link: "stdio" | "http"
   readonly protocolVersion: string
-  /** What it says of itself; nothing is decided on it. */
+  /** Its own description; nothing is decided on it. */
   readonly clientInfo: JsonRpc.JsonObject | undefined
-  /** What it can be asked. In the stateless era every request says it anew. */
+  /** What it can be asked. In the stateless era every request states it anew. */
   readonly capabilities: JsonRpc.JsonObject
-  /** As whom it has shown itself, where callers must. */
+  /** The name of its bearer token, where the endpoint has tokens. */
   readonly principal: string | undefined
 }
 
-/** How much of what happens a caller wants to be told, least important first. */
-export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency"
+/** The log levels, least important first. */
+export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
 
-/** What can be told to a caller. */
+export type LogLevel = typeof logLevels[number]
+
+export const logLevelOf = (value: unknown): LogLevel | undefined => logLevels.find((level) => level === value)
+
 export interface LogMessage {
   readonly level: LogLevel
   readonly logger?: string | undefined
@@ -59,17 +67,17 @@ export interface Exchange {
   readonly caller: Caller
   readonly method: string
   readonly params: JsonRpc.JsonObject
-  /** A header of the HTTP request, where there is one. */
+  /** A header of the HTTP request. */
   readonly header: (name: string) => string | undefined
-  /** Tells how far it is, if the caller has asked for that. What there is no room for is lost. */
+  /** Reports progress, if the caller has asked for it. It is dropped where there is no room. */
   readonly progress: (progress: McpClient.Progress) => void
-  /** Tells what happens, if the caller wants to know that much. */
+  /** Logs to the caller, if it wants this level. */
   readonly log: (message: LogMessage) => void
   /** Any other notification that belongs to this request. */
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => void
   /**
-   * Asks the caller something on the way: `elicitation/create`, `sampling/createMessage`, `roots/list`. In the stateless
-   * era that is a result with a question, and the answer comes with the next request.
+   * Asks the caller on the way: `elicitation/create`, `sampling/createMessage`, `roots/list`. In the stateless era the
+   * question is the result of this request, and the answer comes with the next one.
    */
   readonly ask: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 }
@@ -77,29 +85,28 @@ export interface Exchange {
 /** Answers one method. Interrupted when the caller cancels, or is gone for good. */
 export type Handler = (exchange: Exchange) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 
-/** What a caller can be told and asked outside of its requests. */
+/** The way to a caller outside of its requests. */
 export interface Visit {
   readonly caller: Caller
-  /** Told to the caller, or in the stateless era to those who listen for it. What there is no room for is lost. */
+  /** Notifies the caller, or in the stateless era its subscriptions. Dropped where there is no room. */
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => void
   readonly log: (message: LogMessage) => void
-  /** Not possible in the stateless era, where only an `Exchange` can ask. */
+  /** Fails in the stateless era, where only an `Exchange` can ask. */
   readonly ask: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 }
 
-/** What is there for one caller, as long as it is there. */
+/** What an offer has for one caller, as long as the caller is there. */
 export interface Attendance {
-  /** By method; what is not in it is not found. */
+  /** By method; other methods are not found. */
   readonly handlers: ReadonlyMap<string, Handler>
   /** `capabilities.extensions` for this caller, beside the capabilities of the offer. */
   readonly extensions?: ((caller: Caller) => Effect.Effect<JsonRpc.JsonObject>) | undefined
-  /** Sees to it that changes of a resource are told, until the scope closes. */
+  /** Notifies of the changes of a resource until the scope closes. */
   readonly watch?: ((uri: string) => Effect.Effect<void, Refusal, Scope.Scope>) | undefined
-  /** The caller wants to be told so much from now on. */
   readonly setLogLevel?: ((level: LogLevel) => Effect.Effect<void, Refusal>) | undefined
   /** A notification of the caller that is not about a request. */
   readonly notified?: ((method: string, params: JsonRpc.JsonObject) => Effect.Effect<void>) | undefined
-  /** How long what is listed or read may be kept, in the stateless era (default: not at all). */
+  /** How long a list or a resource may be cached, in the stateless era (default: not at all). */
   readonly hints?: ((method: string) => CacheHints) | undefined
 }
 
@@ -108,7 +115,7 @@ export interface CacheHints {
   readonly cacheScope: "public" | "private"
 }
 
-/** What a server offers, whoever comes. */
+/** What a server offers to all its callers. */
 export interface Offer {
   readonly info: { readonly name: string; readonly version: string; readonly title?: string | undefined }
   readonly instructions?: string | undefined
@@ -126,7 +133,7 @@ export interface Limits {
   readonly maxMessageBytes: number
   /** Requests of one caller at once. */
   readonly maxRequests: number
-  /** Messages that wait to be looked at, and to be written. */
+  /** Messages that wait to be written. */
   readonly queue: number
   /** How long an answer of the caller is waited for. */
   readonly inputTimeout: Duration.DurationInput

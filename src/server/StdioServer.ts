@@ -1,36 +1,150 @@
 /** Serves the program that has started this one, over its two pipes: callers of either era. */
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import { constVoid } from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
-import * as Duplex from "./internal/duplex.ts"
+import * as Stream from "effect/Stream"
+import * as BoundedWait from "../resilience/BoundedWait.ts"
+import * as RuntimeLog from "../runtimeLog.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Lines from "../transport/stdio/lines.ts"
+import * as Conversation from "./conversation.ts"
+import type * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
-import * as StdioLink from "./StdioLink.ts"
+import * as Messages from "./messages.ts"
+import * as Stateless from "./stateless.ts"
+
+/** The two pipes of a program that is served over stdio; `NodeStdioLink.layer` has those of the process. */
+export class StdioLink extends Context.Tag("effect-mcp-runtime/server/StdioServer/StdioLink")<StdioLink, {
+  /** The bytes of the caller, until it closes its end. */
+  readonly input: Stream.Stream<Uint8Array>
+  /** Succeeds when the text was accepted, or with `false` if the caller no longer reads. */
+  readonly write: (text: string) => Effect.Effect<boolean>
+}>() {}
 
 export class StdioServer extends Context.Tag("effect-mcp-runtime/server/StdioServer")<StdioServer, {
-  /** Succeeds when the caller is gone, and what it had asked for is done or given up. */
+  /** Succeeds when the caller is gone, and its requests are answered or interrupted. */
   readonly ended: Effect.Effect<void>
 }>() {}
 
+/** Chunks of the input that are read ahead of their messages, so that the end of the input is seen. */
+const readAhead = 64
+
+/** The length of one write, unless one message is longer. */
+const writeLength = 64 * 1024
+
+/** Writes the messages, until there are no more or the caller no longer reads. */
+const writing = (
+  outbox: Mailbox.ReadonlyMailbox<JsonRpc.Message>,
+  { write }: StdioLink["Type"],
+  { maxMessageBytes }: McpServer.Limits
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    for (let isLast = false; !isLast;) {
+      const [messages, isDone] = yield* outbox.takeAll
+      isLast = isDone
+      let text = ""
+      for (const message of messages) {
+        const line = Messages.write(message, maxMessageBytes)
+        if (line !== undefined) text += `${line}\n`
+        if (text.length < writeLength) continue
+        if (!(yield* write(text))) return
+        text = ""
+      }
+      if (text !== "" && !(yield* write(text))) return
+    }
+  }).pipe(Effect.catchAllCause((cause) => RuntimeLog.error("Writing to the caller failed", cause)))
+
+/** Reads the messages, in the order of their lines. */
+const reading = (
+  input: Stream.Stream<Uint8Array>,
+  maxMessageBytes: number,
+  take: (line: string) => Effect.Effect<void>,
+  skip: (line: Lines.Oversize) => Effect.Effect<void>
+): Effect.Effect<void> => {
+  const framer = Lines.makeFramer(maxMessageBytes)
+  let unended: Lines.Oversize | undefined
+  const each = (frame: string | Lines.Oversize): Effect.Effect<void> => {
+    if (typeof frame === "string") return frame.trim() === "" ? Effect.void : take(frame)
+    // a line over the limit is answered when it has ended
+    unended = frame.tail === undefined ? frame : undefined
+    return unended === undefined ? skip(frame) : Effect.void
+  }
+  return input.pipe(
+    Stream.bufferChunks({ capacity: readAhead }),
+    Stream.runForEach(({ buffer, byteLength, byteOffset }) =>
+      Effect.forEach(framer.push(Buffer.from(buffer, byteOffset, byteLength)), each, { discard: true })
+    ),
+    Effect.zipRight(Effect.suspend(() => unended === undefined ? each(framer.rest()) : skip(unended))),
+    Effect.catchAllCause((cause) => RuntimeLog.error("Reading from the caller failed", cause))
+  )
+}
+
 /**
  * Serves until the caller writes no more and everything that it has asked for is answered, or until it reads no more.
- * Over `NodeStdioLink`, what else the program writes to stdout goes to stderr.
+ * Over `NodeStdioLink`, other output of the program to stdout goes to stderr.
  */
 export const serve = (
   offer: McpServer.Offer,
   options?: Partial<McpServer.Limits>
-): Effect.Effect<void, never, StdioLink.StdioLink> =>
-  Effect.flatMap(
-    StdioLink.StdioLink,
-    (link) => Effect.scoped(Duplex.serve({ offer, link, limits: { ...McpServer.defaults, ...options } }))
-  )
+): Effect.Effect<void, never, StdioLink> =>
+  Effect.scoped(Effect.gen(function*() {
+    const limits: McpServer.Limits = { ...McpServer.defaults, ...options }
+    const { maxMessageBytes, maxRequests, queue } = limits
+    const drainTimeout = Duration.decode(limits.drainTimeout)
+    const link = yield* StdioLink
+    const outbox = yield* Mailbox.make<JsonRpc.Message>(queue)
+    const output: Exchange.Output = {
+      send: (message) => Effect.asVoid(outbox.offer(message)),
+      offer: (message) => {
+        outbox.unsafeOffer(message)
+      }
+    }
+    const arrival: Exchange.Arrival = { output, principal: undefined, header: () => undefined, done: constVoid }
+    const session = yield* Conversation.make({ offer, limits, link: "stdio", principal: undefined, output })
+    const stateless = yield* Stateless.make({ offer, limits, link: "stdio" })
+
+    const receive = (message: Messages.Received): Effect.Effect<void> => {
+      if (message._tag === "Request" && Stateless.isOfEra(message)) return stateless.receive({ ...message, ...arrival })
+      if (message._tag === "Notification" && message.method === "notifications/cancelled") {
+        stateless.cancel(message.params["requestId"])
+      }
+      return session.receive(message, arrival)
+    }
+
+    const inputEnded = yield* Deferred.make<void>()
+    const reader = yield* Effect.forkScoped(reading(
+      Stream.ensuring(link.input, Deferred.succeed(inputEnded, undefined)),
+      maxMessageBytes,
+      (line) => Effect.forEach(Messages.read(line, session.protocolVersion(), maxRequests), receive, { discard: true }),
+      ({ head, tail = "" }) => receive(Messages.tooLarge(maxMessageBytes, Lines.idOf("request", head, tail)))
+    ))
+    const writer = yield* Effect.forkScoped(writing(outbox, link, limits))
+    // a caller that has closed its input may not read either, and then the reader cannot go on
+    const read = Effect.raceFirst(
+      Fiber.join(reader),
+      Effect.zipRight(Deferred.await(inputEnded), Effect.sleep(drainTimeout))
+    )
+    const served = read.pipe(
+      Effect.zipRight(Fiber.interrupt(reader)),
+      Effect.zipRight(Effect.zip(session.drain, stateless.drain, { concurrent: true })),
+      Effect.zipRight(outbox.end),
+      Effect.zipRight(BoundedWait.within(drainTimeout)(Fiber.join(writer)))
+    )
+    // once the caller no longer reads, the requests in flight are for no one
+    yield* Effect.raceFirst(served, Fiber.join(writer))
+  }))
 
 /** Serves as long as the layer lives. */
 export const layer = <E, R>(
   offer: Effect.Effect<McpServer.Offer, E, R>,
   options?: Partial<McpServer.Limits>
-): Layer.Layer<StdioServer, E, Exclude<R, Scope.Scope> | StdioLink.StdioLink> =>
+): Layer.Layer<StdioServer, E, Exclude<R, Scope.Scope> | StdioLink> =>
   Layer.scoped(
     StdioServer,
     Effect.flatMap(offer, (offer) =>

@@ -1,5 +1,6 @@
 /** The fields of an HTTP message (RFC 9110): which names and values can be sent, and what two of them say. */
 import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as UntrustedText from "./UntrustedText.ts"
 
@@ -15,6 +16,12 @@ export const encode = (text: string): string =>
   plain.test(text) && !(text.startsWith("=?base64?") && text.endsWith("?="))
     ? text
     : `=?base64?${Encoding.encodeBase64(text)}?=`
+
+/** The text that a header value stands for; `undefined` if what the sentinel holds is not base64. */
+export const decode = (value: string): string | undefined =>
+  value.startsWith("=?base64?") && value.endsWith("?=")
+    ? Either.getOrUndefined(Encoding.decodeBase64String(value.slice("=?base64?".length, -"?=".length)))
+    : value
 
 // Retry-After
 

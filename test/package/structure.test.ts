@@ -116,7 +116,7 @@ describe("every module of src", () => {
 })
 
 /** The public modules now, which may only become fewer (the registry came with issue 18). DESIGN §4 asks for 45. */
-const publicModules = 74
+const publicModules = 73
 
 /** The public modules that only their paths import, because they need Node or an optional package. */
 const outsideOfIndex = /^(index\.ts$|node\/|demo\/|testing\/|agent\/(AiSdk|AiToolkit|LangChain)\.ts$)/
@@ -193,10 +193,10 @@ const timers: Readonly<Record<string, string>> = {
   "runtime/connection.ts": "the idle limit of a connection",
   "runtime/lists.ts": "spaces the refreshes of one server",
   "safety/Spill.ts": "removes old files",
-  "server/internal/duplex.ts": "bounds the end of a caller that reads no more",
+  "server/StdioServer.ts": "bounds the end of a caller that reads no more",
   "server/gateway/visits.ts": "debounces the notifications of changed lists",
-  "server/internal/http/session.ts": "bounds a session without a reader",
-  "server/internal/rounds.ts": "gathers questions, and bounds the wait for their answers",
+  "server/httpSessions.ts": "bounds a session without a reader",
+  "server/roundTrips.ts": "gathers questions, and bounds the wait for their answers",
   "tools/snapshot.ts": "bounds the operations of a store that hangs",
   "transport/http/connection.ts": "bounds a POST whose answer came on another stream",
   "transport/StdioTransport.ts": "looks for a process that reads nothing",
@@ -223,8 +223,9 @@ describe("every timer outside of resilience", () => {
  * 45,000 lines of the whole are code, and 10 % more is allowed.
  */
 const rebuilt: Readonly<Record<string, number>> = {
-  // 600, and what came from config and safety: the names of credentials, the names that look alike, and the normaliser
-  text: 745,
+  // 600, and what came from config, safety and server: the names of credentials, the names that look alike, the normaliser,
+  // and the decoding of header values
+  text: 751,
   // the root: issue 17 asks for 3,300 together with the runtime
   stderrReader: 229,
   // with the flag that answers an unanswered input (T4)

@@ -9,7 +9,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import * as Net from "node:net"
-import * as Channel from "../../src/server/internal/http/channel.ts"
+import * as EventStream from "../../src/server/eventStream.ts"
 import type * as McpServer from "../../src/server/McpServer.ts"
 import * as HttpCaller from "../support/httpCaller.ts"
 import * as Leaks from "../support/leaks.ts"
@@ -461,14 +461,14 @@ describe("a stream over HTTP", () => {
       const { session } = yield* HttpCaller.serve(PipedCaller.offer(), { keepAlive: "20 millis" })
       const { get } = yield* session()
       const response = yield* get()
-      assert.strictEqual(Option.getOrThrow(yield* response.event).comment, ": here")
-      assert.strictEqual(Option.getOrThrow(yield* response.event).comment, ": still here")
+      assert.strictEqual(Option.getOrThrow(yield* response.event).comment, ": open")
+      assert.strictEqual(Option.getOrThrow(yield* response.event).comment, ": keep-alive")
     }))
 
   it.scopedLive("that is not read holds whoever writes, and loses nothing once it is read", () =>
     Effect.gen(function*() {
       const text = "x".repeat(256 * 1024)
-      const channel = new Channel.Channel({
+      const channel = new EventStream.EventStream({
         name: "1",
         primes: false,
         maxMessageBytes: 1024 * 1024,

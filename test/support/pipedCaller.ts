@@ -10,7 +10,6 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as McpServer from "../../src/server/McpServer.ts"
-import * as StdioLink from "../../src/server/StdioLink.ts"
 import * as StdioServer from "../../src/server/StdioServer.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 
@@ -31,7 +30,7 @@ export const open = Effect.fnUntraced(function*(offer: McpServer.Offer, limits?:
   const written: Array<string> = []
   const texts: Array<string> = []
   let isRead = true
-  const link: StdioLink.StdioLink["Type"] = {
+  const link: StdioServer.StdioLink["Type"] = {
     input: Stream.repeatEffectOption(
       Effect.filterOrFail(Queue.take(input), (chunk) => chunk !== undefined, () => Option.none())
     ),
@@ -51,7 +50,7 @@ export const open = Effect.fnUntraced(function*(offer: McpServer.Offer, limits?:
       })
   }
   const fiber = yield* Effect.forkScoped(
-    Effect.provideService(StdioServer.serve(offer, limits), StdioLink.StdioLink, link)
+    Effect.provideService(StdioServer.serve(offer, limits), StdioServer.StdioLink, link)
   )
   const bytes = (chunk: Uint8Array): void => {
     input.unsafeOffer(chunk)

@@ -19,7 +19,6 @@ import * as Approval from "../../safety/Approval.ts"
 import * as Permissions from "../../safety/Permissions.ts"
 import * as ToolCatalog from "../../tools/ToolCatalog.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import * as LogLevels from "../internal/logLevels.ts"
 import type * as McpServe from "../McpServe.ts"
 import * as McpServer from "../McpServer.ts"
 import * as PassThrough from "./passThrough.ts"
@@ -61,7 +60,7 @@ export const declares = (capabilities: JsonRpc.JsonObject): boolean =>
 
 /** The log level of a request of the stateless era. */
 export const levelOf = (params: JsonRpc.JsonObject): McpServer.LogLevel | undefined =>
-  LogLevels.read(objectOf(params["_meta"])[Protocol.metaKey.logLevel])
+  McpServer.logLevelOf(objectOf(params["_meta"])[Protocol.metaKey.logLevel])
 
 const rootsOf = ({ roots }: JsonRpc.JsonObject): ReadonlyArray<InputHandlers.Root> =>
   Array.isArray(roots)

@@ -7,12 +7,12 @@ import * as Order from "effect/Order"
 import { objectOf } from "../../client/messages.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
+import * as HeaderField from "../../text/headerField.ts"
 import * as ParamHeaders from "../../tools/paramHeaders.ts"
 import * as Tool from "../../tools/Tool.ts"
 import type * as ToolIndex from "../../tools/ToolIndex.ts"
 import * as ToolName from "../../tools/ToolName.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import * as StandardHeaders from "../internal/http/standardHeaders.ts"
 import type * as McpServe from "../McpServe.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Names from "./names.ts"
@@ -102,7 +102,7 @@ const headerFault = (
   for (const declared of Either.getOrElse(ParamHeaders.declarations(inputSchema), () => [])) {
     const expected = ParamHeaders.textOf(ParamHeaders.valueAt(args, declared.path))
     const actual = header(`mcp-param-${declared.header}`)
-    if (actual === undefined ? expected === undefined : StandardHeaders.decode(actual) === expected) continue
+    if (actual === undefined ? expected === undefined : HeaderField.decode(actual) === expected) continue
     const fault = actual === undefined ? "is missing" : "differs from the argument"
     const message = `Header mismatch: Mcp-Param-${declared.header} ${fault}`
     return new McpServer.Refusal({ code: McpServer.codes.headerMismatch, message })

@@ -10,9 +10,8 @@ import type * as McpEvent from "../../McpEvent.ts"
 import type * as PermissionRule from "../../safety/PermissionRule.ts"
 import * as Scoped from "../../scoped.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import * as LogLevels from "../internal/logLevels.ts"
 import type * as McpServe from "../McpServe.ts"
-import type * as McpServer from "../McpServer.ts"
+import * as McpServer from "../McpServer.ts"
 import * as PassThrough from "./passThrough.ts"
 import * as Seats from "./seats.ts"
 
@@ -101,7 +100,7 @@ const follow = (
         if (listened.has(ended)) return Effect.void
         listened.add(ended)
         onNotification(({ method, params }) => {
-          const known = method === "notifications/message" ? LogLevels.read(params["level"]) : undefined
+          const known = method === "notifications/message" ? McpServer.logLevelOf(params["level"]) : undefined
           if (known === undefined) return
           const { data = null, logger } = params
           log?.(server, { level: known, logger: typeof logger === "string" ? `${server}/${logger}` : server, data })

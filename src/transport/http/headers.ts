@@ -26,7 +26,7 @@ const ofEveryPost: ReadonlyArray<string> = [
 ]
 
 /** The parameter that `Mcp-Name` mirrors (SEP-2243, SEP-2663). */
-const nameSource: ReadonlyMap<string, string> = new Map([
+export const nameSource: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"],

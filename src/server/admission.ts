@@ -1,0 +1,176 @@
+/** What is checked of an HTTP request before the protocol acts on it: host, origin, token, types, size and headers. */
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as Protocol from "../client/Protocol.ts"
+import { sha256 } from "../json/canonical.ts"
+import * as HeaderField from "../text/headerField.ts"
+import { nameSource } from "../transport/http/headers.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as HttpEndpoint from "./HttpEndpoint.ts"
+import * as McpServer from "./McpServer.ts"
+import * as Messages from "./messages.ts"
+
+// Responses
+
+export type Response = HttpServerResponse.HttpServerResponse
+
+type Headers = Readonly<Record<string, string>>
+
+/** No cache may keep a response, and no browser may guess its type. */
+export const always: Headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+
+export const json = (status: number, text: string, headers: Headers = {}): Response =>
+  HttpServerResponse.text(text, { status, headers: { ...always, ...headers }, contentType: "application/json" })
+
+export const failure = (
+  status: number,
+  refusal: McpServer.Refusal,
+  id: JsonRpc.Id | null = null,
+  headers: Headers = status === 503 ? { "retry-after": "1" } : {}
+): Response => json(status, JSON.stringify(Messages.failure(id, refusal)), headers)
+
+/** Fails with a response that answers no request of the protocol. */
+export const refuse = (
+  status: number,
+  message: string,
+  headers?: Headers,
+  code: number = McpServer.codes.invalidRequest
+): Effect.Effect<never, Response> =>
+  Effect.fail(failure(status, new McpServer.Refusal({ code, message }), null, headers))
+
+// Host, origin and token
+
+type Received = Readonly<Record<string, string | undefined>>
+
+/** A host with a port is allowed by its name; a name that is allowed with a port needs it. */
+const isNamed = (names: ReadonlySet<string>, host: string): boolean => {
+  const name = host.toLowerCase()
+  return names.has(name) || names.has(name.replace(/:\d{1,5}$/, ""))
+}
+
+const hostOf = (origin: string): string | undefined => {
+  if (!URL.canParse(origin)) return undefined
+  const { host, origin: whole, protocol } = new URL(origin)
+  return whole === "null" || (protocol !== "http:" && protocol !== "https:") ? undefined : host
+}
+
+/** Checks `Host` and `Origin`; the headers let the page of an allowed origin read the response. */
+export const origin = ({ hosts, origins }: HttpEndpoint.Options) => {
+  const names = new Set(hosts.map((host) => host.toLowerCase()))
+  const pages = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, "")))
+  return ({ host, origin }: Received): Effect.Effect<Headers, Response> => {
+    if (host === undefined || !isNamed(names, host)) {
+      return refuse(403, "Forbidden: this server is not called by that name (Host)")
+    }
+    if (origin === undefined) return Effect.succeed({})
+    const page = hostOf(origin)
+    if ((page === undefined || !isNamed(names, page)) && !pages.has(origin.toLowerCase())) {
+      return refuse(403, "Forbidden: pages of that origin may not call this server (Origin)")
+    }
+    return Effect.succeed({
+      "access-control-allow-origin": origin,
+      "access-control-expose-headers": "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate",
+      vary: "Origin"
+    })
+  }
+}
+
+/** The name of the bearer token, where there are tokens. */
+export const principal = ({ tokens }: HttpEndpoint.Options, { info: { name } }: McpServer.Offer) => {
+  // digests are compared, so that the time says nothing about the tokens
+  const principals = new Map(Object.entries(tokens).map(([name, token]) => [sha256(Redacted.value(token)), name]))
+  const challenge = { "www-authenticate": `Bearer realm="${name.replace(/[^\w .-]/g, "")}"` }
+  return ({ authorization = "" }: Received): Effect.Effect<string | undefined, Response> => {
+    if (principals.size === 0) return Effect.succeed(undefined)
+    const token = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1]
+    const principal = token === undefined ? undefined : principals.get(sha256(token))
+    return principal === undefined
+      ? refuse(401, "Unauthorized: a bearer token is needed", challenge)
+      : Effect.succeed(principal)
+  }
+}
+
+// Types and body
+
+export const accepts = (header: string | undefined, type: string): boolean => {
+  const [kind] = type.split("/")
+  return header === undefined ||
+    header.toLowerCase().split(",").some((one) => {
+      const [range = ""] = one.trim().split(";")
+      return range === type || range === "*/*" || range === `${kind}/*`
+    })
+}
+
+/** How much of a body over the limit is read, because a connection that breaks carries no response. */
+const maxIgnored = 4 * 1024 * 1024
+
+/** The text of a POST. */
+export const body = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<string, Response> => {
+  const { accept, "content-length": length, "content-type": type = "" } = request.headers
+  const tooLarge = refuse(413, `Content Too Large: more than ${limit} bytes`, { connection: "close" })
+  const broken = refuse(400, "Bad Request: the body ended too early", {}, McpServer.codes.parse)
+  if (!/^application\/json\s*(;|$)/i.test(type)) {
+    return refuse(415, "Unsupported Media Type: send application/json")
+  }
+  if (!accepts(accept, "application/json") || !accepts(accept, "text/event-stream")) {
+    return refuse(406, "Not Acceptable: accept both application/json and text/event-stream")
+  }
+  if (Number(length ?? 0) > limit) return tooLarge
+  // node ends a body at the length that it announces
+  if (length !== undefined) return Effect.catchAll(request.text, () => broken)
+  return Effect.suspend(() => {
+    let chunks: Array<Uint8Array> = []
+    let bytes = 0
+    return request.stream.pipe(
+      Stream.runForEachWhile((chunk) =>
+        Effect.sync(() => {
+          bytes += chunk.length
+          if (bytes <= limit) chunks.push(chunk)
+          else chunks = []
+          return bytes <= limit + maxIgnored
+        })
+      ),
+      Effect.catchAll(() => broken),
+      Effect.flatMap(() => bytes <= limit ? Effect.succeed(Buffer.concat(chunks).toString("utf8")) : tooLarge)
+    )
+  })
+}
+
+// Headers of the stateless era
+
+const mismatch = (id: JsonRpc.Id, header: string, value: string | undefined, field: string) =>
+  Effect.fail(failure(
+    400,
+    new McpServer.Refusal({
+      code: McpServer.codes.headerMismatch,
+      message: `Header mismatch: ${header} is ${value === undefined ? "missing" : `not the request's ${field}`}`
+    }),
+    id
+  ))
+
+/** Checks the headers that repeat the version, the method and the name of a request for proxies. */
+export const repeated = (
+  { id, method, params }: Messages.Request,
+  header: McpServer.Exchange["header"]
+): Effect.Effect<void, Response> => {
+  const version = Messages.metaOf(params)[Protocol.metaKey.protocolVersion]
+  // a request without a version fails for that
+  if (typeof version !== "string") return Effect.void
+  const given = header("mcp-protocol-version")
+  if (given !== version) return mismatch(id, "MCP-Protocol-Version", given, "version")
+  if (!Protocol.statelessVersions.includes(version)) return Effect.void
+  const how = header("mcp-method")
+  if (how !== method) return mismatch(id, "Mcp-Method", how, "method")
+  const field = nameSource.get(method)
+  if (field === undefined) return Effect.void
+  const what = header("mcp-name")
+  return what !== undefined && HeaderField.decode(what) === params[field]
+    ? Effect.void
+    : mismatch(id, "Mcp-Name", what, field)
+}

@@ -1,0 +1,93 @@
+/** JSON-RPC messages of callers, which may be any text, and the texts of the messages to them. */
+import { objectOf } from "../client/messages.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
+import * as McpServer from "./McpServer.ts"
+
+export { objectOf }
+
+export interface Request {
+  readonly _tag: "Request"
+  readonly id: JsonRpc.Id
+  readonly method: string
+  readonly params: JsonRpc.JsonObject
+}
+
+/** A message as it was received. */
+export type Received =
+  | Request
+  | { readonly _tag: "Notification"; readonly method: string; readonly params: JsonRpc.JsonObject }
+  | { readonly _tag: "Response"; readonly message: JsonRpc.JsonObject }
+  | { readonly _tag: "Invalid"; readonly id: JsonRpc.Id | null; readonly refusal: McpServer.Refusal }
+
+export const metaOf = (params: JsonRpc.JsonObject): JsonRpc.JsonObject => objectOf(params["_meta"])
+
+const isId = (value: unknown): value is JsonRpc.Id => typeof value === "string" || Number.isFinite(value)
+
+const invalid = (id: unknown, code: "parse" | "invalidRequest" | "invalidParams", message: string): Received => ({
+  _tag: "Invalid",
+  id: isId(id) ? id : null,
+  refusal: new McpServer.Refusal({ code: McpServer.codes[code], message })
+})
+
+export const tooLarge = (limit: number, id?: JsonRpc.Id): Received =>
+  invalid(id, "invalidRequest", `Invalid Request: more than ${limit} bytes`)
+
+const readValue = (value: unknown): Received => {
+  if (!JsonRpc.isObject(value)) return invalid(null, "invalidRequest", "Invalid Request: a message is one JSON object")
+  const { id, jsonrpc, method, params } = value
+  if (jsonrpc !== "2.0") return invalid(id, "invalidRequest", "Invalid Request: jsonrpc must be \"2.0\"")
+  // a response is never answered, or two peers that misunderstand each other would never end
+  if (method === undefined && ("result" in value || "error" in value)) {
+    return { _tag: "Response", message: objectOf(value) }
+  }
+  if (typeof method !== "string" || method === "") {
+    return invalid(id, "invalidRequest", "Invalid Request: method must be a string")
+  }
+  if (params !== undefined && !JsonRpc.isObject(params)) {
+    return invalid(id, isId(id) ? "invalidParams" : "invalidRequest", "Invalid params: params must be an object")
+  }
+  const message = { method, params: objectOf(params) }
+  if (id === undefined) return { _tag: "Notification", ...message }
+  if (!isId(id)) return invalid(null, "invalidRequest", "Invalid Request: id must be a string or a number")
+  return { _tag: "Request", id, ...message }
+}
+
+/** The one version that has batches. */
+const withBatches = "2025-03-26"
+
+/** The messages in a text: one, or those of a batch where the version has batches. */
+export const read = (text: string, version: string | undefined, maxBatch: number): ReadonlyArray<Received> => {
+  const value = JsonRpc.parse(text)
+  if (value === undefined) return [invalid(null, "parse", "Parse error: not JSON")]
+  if (!Array.isArray(value) || version !== withBatches || value.length === 0) return [readValue(value)]
+  return value.length > maxBatch
+    ? [invalid(null, "invalidRequest", `Invalid Request: more than ${maxBatch} messages in one batch`)]
+    : value.map(readValue)
+}
+
+export const failure = (id: JsonRpc.Id | null, { code, data, message }: McpServer.Refusal): JsonRpc.Failure => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message, data }
+})
+
+const stringify = (message: JsonRpc.Message): string | undefined => {
+  try {
+    return JSON.stringify(message)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The text of a message. An answer that is too large, or nested too deeply, is replaced by an error; other messages are
+ * dropped.
+ */
+export const write = (message: JsonRpc.Message, limit: number): string | undefined => {
+  const text = stringify(message)
+  if (text !== undefined && (3 * text.length <= limit || Buffer.byteLength(text) <= limit)) return text
+  if ("method" in message || message.id === null) return undefined
+  const why = text === undefined ? "cannot be written as JSON" : `is larger than ${limit} bytes`
+  const { internal: code } = McpServer.codes
+  return stringify(failure(message.id, new McpServer.Refusal({ code, message: `Internal error: the answer ${why}` })))
+}

@@ -1,0 +1,170 @@
+/**
+ * How handlers ask the caller in the stateless era. The request ends with the questions, the handler waits in a fiber of
+ * its own, and the request that brings the answers finds it by a state that cannot be guessed.
+ */
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import { canonicalJson } from "../json/canonical.ts"
+import * as Nonce from "../safety/Nonce.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Exchange from "./exchange.ts"
+import * as McpServer from "./McpServer.ts"
+import * as Messages from "./messages.ts"
+
+type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+
+export interface RoundTrips {
+  /** The result of the handler, or its questions. A request that answers questions goes on with their handler. */
+  readonly answer: (
+    request: Exchange.Request,
+    now: Exchange.Now,
+    handler: (now: Exchange.Now, ask: McpServer.Exchange["ask"]) => Result
+  ) => Result
+}
+
+interface Question {
+  readonly method: string
+  readonly params: JsonRpc.JsonObject | undefined
+  readonly answer: Deferred.Deferred<JsonRpc.JsonObject>
+}
+
+/** A handler and its open questions, over all its rounds. */
+class Asking {
+  readonly questions = new Map<string, Question>()
+  /** Open while there are questions, and once the handler has ended. */
+  readonly news = Effect.unsafeMakeLatch()
+  fiber: Fiber.RuntimeFiber<void> | undefined = undefined
+  exit: Exit.Exit<JsonRpc.JsonObject, McpServer.Refusal> | undefined = undefined
+  /** The request of the current round. */
+  now: Exchange.Now
+  #asked = 0
+
+  constructor(now: Exchange.Now) {
+    this.now = now
+  }
+
+  readonly ask: McpServer.Exchange["ask"] = (method, params) =>
+    Effect.suspend(() => {
+      const key = `${method}-${++this.#asked}`
+      const answer = Deferred.unsafeMake<JsonRpc.JsonObject>(FiberId.none)
+      this.questions.set(key, { method, params, answer })
+      this.news.unsafeOpen()
+      return Effect.ensuring(Deferred.await(answer), Effect.sync(() => this.#close(key)))
+    })
+
+  answered(responses: JsonRpc.JsonObject): void {
+    for (const [key, { answer }] of Array.from(this.questions)) {
+      const response = Object.hasOwn(responses, key) ? responses[key] : undefined
+      if (!JsonRpc.isObject(response)) continue
+      this.#close(key)
+      Deferred.unsafeDone(answer, Effect.succeed(Messages.objectOf(response)))
+    }
+  }
+
+  ended(exit: Exit.Exit<JsonRpc.JsonObject, McpServer.Refusal>): void {
+    this.exit = exit
+    this.news.unsafeOpen()
+  }
+
+  readonly stop = (): void => {
+    this.fiber?.unsafeInterruptAsFork(FiberId.none)
+  }
+
+  #close(key: string): void {
+    this.questions.delete(key)
+    if (this.questions.size === 0 && this.exit === undefined) this.news.unsafeClose()
+  }
+}
+
+/** What the requests of all rounds have in common. */
+const identityOf = ({ method, params, principal = "" }: Exchange.Request): string => {
+  const { _meta, inputResponses: _answers, requestState: _state, ...rest } = params
+  return canonicalJson([principal, method, rest])
+}
+
+const unknownState = McpServer.invalidParams("Invalid params: this requestState is not known, or has expired")
+
+const maxParked = 1_024
+const crowded = Exchange.overloaded("Too many requests wait for answers")
+
+/** Questions that are asked side by side leave together. */
+const gathering = "5 millis"
+
+export const make = (inputTimeout: Duration.DurationInput): Effect.Effect<RoundTrips, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const nonce = yield* Nonce.Nonce
+    // tells our states from those of a gateway behind this one, whose states pass through
+    const prefix = `${yield* nonce}.`
+    const fork = yield* FiberSet.makeRuntime<never, void>()
+    const parked = new Map<
+      string,
+      { readonly asking: Asking; readonly identity: string; readonly unpark: () => void }
+    >()
+
+    const park = (asking: Asking, request: Exchange.Request): Result =>
+      Effect.gen(function*() {
+        if (parked.size >= maxParked) {
+          asking.stop()
+          return yield* crowded
+        }
+        const requestState = prefix + (yield* nonce)
+        const giveUp = Effect.sync(() => {
+          parked.delete(requestState)
+          asking.stop()
+        })
+        const timer = fork(Effect.delay(giveUp, inputTimeout))
+        parked.set(requestState, {
+          asking,
+          identity: identityOf(request),
+          unpark: () => {
+            parked.delete(requestState)
+            timer.unsafeInterruptAsFork(FiberId.none)
+          }
+        })
+        const inputRequests = Object.fromEntries(
+          Array.from(asking.questions, ([key, { method, params }]) => [key, { method, params }])
+        )
+        return { resultType: "input_required", inputRequests, requestState }
+      })
+
+    const wait = (asking: Asking, request: Exchange.Request): Result =>
+      Effect.gen(function*() {
+        yield* asking.news.await
+        if (asking.exit === undefined) yield* Effect.sleep(gathering)
+        if (asking.exit !== undefined) return yield* asking.exit
+        // the questions may have been withdrawn meanwhile
+        return yield* asking.questions.size > 0 ? park(asking, request) : wait(asking, request)
+      })
+
+    const round = (asking: Asking, request: Exchange.Request): Result =>
+      Effect.onInterrupt(wait(asking, request), () => Effect.sync(asking.stop))
+
+    return {
+      answer: (request, now, handler) =>
+        Effect.suspend(() => {
+          const { inputResponses, requestState } = request.params
+          if (typeof requestState === "string" && requestState.startsWith(prefix)) {
+            const found = parked.get(requestState)
+            if (found === undefined || found.identity !== identityOf(request)) return Effect.fail(unknownState)
+            found.unpark()
+            found.asking.now = now
+            found.asking.answered(Messages.objectOf(inputResponses))
+            return round(found.asking, request)
+          }
+          const asking = new Asking(now)
+          asking.fiber = fork(
+            Effect.suspend(() => handler(() => asking.now(), asking.ask)).pipe(
+              Effect.exit,
+              Effect.map((exit) => asking.ended(exit))
+            )
+          )
+          return round(asking, request)
+        })
+    }
+  })

@@ -1,0 +1,248 @@
+/** The stateless era: every request states who sends it and what its sender can be asked, and depends on none before it. */
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
+import * as Scope from "effect/Scope"
+import * as Protocol from "../client/Protocol.ts"
+import * as Scoped from "../scoped.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Exchange from "./exchange.ts"
+import * as McpServer from "./McpServer.ts"
+import * as Messages from "./messages.ts"
+import * as RoundTrips from "./roundTrips.ts"
+
+type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+
+export interface Stateless extends Pick<Exchange.InFlight, "cancel"> {
+  readonly receive: (request: Exchange.Request, key?: symbol) => Effect.Effect<void>
+  /** Ends the subscriptions in good order. */
+  readonly end: Effect.Effect<void>
+  /** Ends them, and gives the requests in flight some time. */
+  readonly drain: Effect.Effect<void>
+}
+
+/** Whether a request is of this era, although it may leave out what it must state. */
+export const isOfEra = ({ method, params }: Messages.Request): boolean =>
+  method === "server/discover" || method === "subscriptions/listen" ||
+  Messages.metaOf(params)[Protocol.metaKey.protocolVersion] !== undefined
+
+const callerOf = (
+  { params, principal }: Exchange.Request,
+  link: McpServer.Caller["link"]
+): Effect.Effect<McpServer.Caller, McpServer.Refusal> => {
+  const meta = Messages.metaOf(params)
+  const version = meta[Protocol.metaKey.protocolVersion]
+  const capabilities = meta[Protocol.metaKey.clientCapabilities]
+  const info = meta[Protocol.metaKey.clientInfo]
+  if (typeof version !== "string") {
+    return McpServer.invalidParams(`Invalid params: _meta needs ${Protocol.metaKey.protocolVersion}`)
+  }
+  if (!JsonRpc.isObject(capabilities)) {
+    return McpServer.invalidParams(`Invalid params: _meta needs ${Protocol.metaKey.clientCapabilities}`)
+  }
+  if (!Protocol.statelessVersions.includes(version)) {
+    return new McpServer.Refusal({
+      code: McpServer.codes.unsupportedVersion,
+      message: "Unsupported protocol version",
+      data: { supported: Protocol.statelessVersions, requested: version }
+    })
+  }
+  return Effect.succeed({
+    era: "stateless",
+    link,
+    protocolVersion: version,
+    clientInfo: JsonRpc.isObject(info) ? Messages.objectOf(info) : undefined,
+    capabilities: Messages.objectOf(capabilities),
+    principal
+  })
+}
+
+/** The capability without which a caller cannot be asked. */
+const neededFor: ReadonlyMap<string, string> = new Map([
+  ["elicitation/create", "elicitation"],
+  ["sampling/createMessage", "sampling"],
+  ["roots/list", "roots"]
+])
+
+const asking = ({ capabilities }: McpServer.Caller, ask: McpServer.Exchange["ask"]): McpServer.Exchange["ask"] =>
+(
+  method,
+  params
+) => {
+  const needed = neededFor.get(method)
+  return needed === undefined || JsonRpc.isObject(capabilities[needed]) ?
+    ask(method, params) :
+    new McpServer.Refusal({
+      code: McpServer.codes.missingCapability,
+      message: `The caller cannot be asked: ${needed} is not among its capabilities`,
+      data: { requiredCapabilities: { [needed]: {} } }
+    })
+}
+
+/** Methods of the session era, which an offer's handlers must not answer in this one. */
+const sessionOnly: ReadonlySet<string> = new Set([
+  "initialize",
+  "logging/setLevel",
+  "ping",
+  "resources/subscribe",
+  "resources/unsubscribe"
+])
+
+const cacheable: ReadonlySet<string> = new Set([
+  "server/discover",
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read"
+])
+
+const notCached: McpServer.CacheHints = { ttlMs: 0, cacheScope: "private" }
+
+// Subscriptions
+
+type Notify = McpServer.Visit["notify"]
+
+/** The lists whose changes can be subscribed to, by the name in the filter. */
+const lists = Object.entries({
+  toolsListChanged: "tools",
+  promptsListChanged: "prompts",
+  resourcesListChanged: "resources"
+})
+
+const maxSubscriptions = 1_024
+const crowded = Exchange.overloaded("Too many subscriptions")
+
+const subscriptions = (offer: McpServer.Offer) => {
+  const subscribers = new Set<Notify>()
+  const ending = Deferred.unsafeMake<void>(FiberId.none)
+  return {
+    notify: (...notification: Parameters<Notify>) => {
+      for (const notify of subscribers) notify(...notification)
+    },
+    end: Effect.asVoid(Deferred.succeed(ending, undefined)),
+    /** Goes on until it is interrupted, or all subscriptions end. */
+    listen: ({ id, output, params }: Exchange.Request, watch: McpServer.Attendance["watch"]): Result =>
+      Effect.scoped(Effect.gen(function*() {
+        if (subscribers.size >= maxSubscriptions) return yield* crowded
+        const asked = Messages.objectOf(params["notifications"])
+        const changes = lists.filter(([name, list]) =>
+          asked[name] === true && Messages.objectOf(offer.capabilities[list])["listChanged"] === true
+        )
+        const methods = new Set(changes.map(([, list]) => `notifications/${list}/list_changed`))
+        const { resourceSubscriptions } = asked
+        const uris = watch !== undefined && Array.isArray(resourceSubscriptions)
+          ? resourceSubscriptions.filter((uri): uri is string => typeof uri === "string").slice(0, maxSubscriptions)
+          : undefined
+        const stamped = (method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Notification => {
+          const _meta = { ...Messages.metaOf(params), [Protocol.metaKey.subscriptionId]: id }
+          return { jsonrpc: "2.0", method, params: { ...params, _meta } }
+        }
+        const notify: Notify = (method, params) => {
+          const isWanted = methods.has(method) ||
+            (method === "notifications/resources/updated" && uris?.some((uri) => uri === params?.["uri"]) === true)
+          if (isWanted) output.offer(stamped(method, params))
+        }
+        yield* Scoped.acquire(() => subscribers.add(notify), () => subscribers.delete(notify))
+        const notifications = Object.fromEntries(changes.map(([name]): [string, JsonRpc.Json] => [name, true]))
+        yield* output.send(stamped("notifications/subscriptions/acknowledged", {
+          notifications: { ...notifications, resourceSubscriptions: uris }
+        }))
+        if (watch !== undefined) {
+          yield* Effect.forEach(uris ?? [], (uri) => watch(uri), { concurrency: 8, discard: true })
+        }
+        yield* Deferred.await(ending)
+        return {}
+      }))
+  }
+}
+
+// Requests
+
+export const make = (
+  { limits, link, offer }: {
+    readonly limits: McpServer.Limits
+    readonly link: McpServer.Caller["link"]
+    readonly offer: McpServer.Offer
+  }
+): Effect.Effect<Stateless, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const inFlight = yield* Exchange.inFlight(limits.maxRequests)
+    const roundTrips = yield* RoundTrips.make(limits.inputTimeout)
+    const { end, listen, notify } = subscriptions(offer)
+    const visit: McpServer.Visit = {
+      caller: {
+        era: "stateless",
+        link,
+        protocolVersion: Protocol.firstStatelessVersion,
+        clientInfo: undefined,
+        capabilities: {},
+        principal: undefined
+      },
+      notify,
+      log: () => undefined,
+      ask: () =>
+        new McpServer.Refusal({
+          code: McpServer.codes.internal,
+          message: "A caller without a session cannot be asked outside of a request"
+        })
+    }
+    const lock = yield* Effect.makeSemaphore(1)
+    let opened: McpServer.Attendance | undefined
+    /** Opened by the first request; if that is cancelled, the next one tries. */
+    const attendance = lock.withPermits(1)(Effect.suspend(() =>
+      opened !== undefined
+        ? Effect.succeed(opened)
+        : Effect.tap(Scope.extend(offer.attend(visit), scope), (attendance) => {
+          opened = attendance
+        })
+    ))
+
+    const resultOf = (
+      request: Exchange.Request,
+      now: Exchange.Now,
+      caller: McpServer.Caller,
+      attendance: McpServer.Attendance
+    ): Result => {
+      const { method, params } = request
+      if (method === "server/discover") {
+        return Effect.map(Exchange.capabilitiesFor(offer, attendance, caller), (capabilities) => ({
+          supportedVersions: Protocol.statelessVersions,
+          capabilities,
+          instructions: offer.instructions
+        }))
+      }
+      if (method === "subscriptions/listen") return listen(request, attendance.watch)
+      const handler = attendance.handlers.get(method)
+      if (handler === undefined) return McpServer.methodNotFound(method)
+      const level = McpServer.logLevelOf(Messages.metaOf(params)[Protocol.metaKey.logLevel])
+      return roundTrips.answer(request, now, (now, ask) =>
+        handler(Exchange.make(request, now, {
+          caller,
+          ask: asking(caller, ask),
+          level: () => level
+        })))
+    }
+
+    const handle = (request: Exchange.Request, now: Exchange.Now): Result =>
+      Effect.gen(function*() {
+        const { method } = request
+        const caller = yield* callerOf(request, link)
+        if (sessionOnly.has(method)) return yield* McpServer.methodNotFound(method)
+        const there = yield* attendance
+        const result = yield* resultOf(request, now, caller, there)
+        const { resultType = "complete" } = result
+        const hints = resultType === "complete" && cacheable.has(method) ? there.hints?.(method) ?? notCached : {}
+        const _meta = { ...Messages.metaOf(result), [Protocol.metaKey.serverInfo]: offer.info }
+        return { ...hints, ...result, resultType, _meta }
+      })
+
+    return {
+      receive: (request, key) => inFlight.begin(request, (now) => handle(request, now), key),
+      cancel: inFlight.cancel,
+      end,
+      drain: Effect.zipRight(end, inFlight.drain(Duration.decode(limits.drainTimeout)))
+    }
+  })
