@@ -20,7 +20,7 @@ const shapes = {
   prompts: [["Prompts", "commands/prompts", "Prompts"]],
   prompt: [["Messages", "commands/prompt", "Prompted"]],
   status: [["Status", "commands/status", "Status"], ["Change", "commands/status", "Changed"]],
-  events: [["Event", "eventShape", "Event"]],
+  events: [["Event", "commands/events", "Event"]],
   config: [["Found", "configFound", "Found"], ["Validated", "configValidate", "Validated"]],
   approve: [["Approvals", "commands/approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
   revoke: [["Agreed", "commands/revoke", "Agreed"]],

@@ -109,7 +109,7 @@ try {
     issues,
     notes
   })
-  const isTelling = (text) => /^demo +connected .*[▁-█]{8}/m.test(text) && /^flaky +reconnecting /m.test(text)
+  const isTelling = (text) => /^demo +connected .*[▁-█]{8}/m.test(text) && /^flaky +waiting /m.test(text)
   await record(["status", "--watch", "--every", "1s"], 100, isTelling)
 } finally {
   guarded.close()

@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Credentials from "../auth/Credentials.ts"
 import * as InputHandlers from "../client/InputHandlers.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -60,6 +61,8 @@ export interface Application extends Found {
   readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
   /** The same, after starting the servers that otherwise start at their first use. */
   readonly started: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
+  /** The servers after the same wait, with their tools. */
+  readonly listed: Effect.Effect<Settling.Listed>
   /** The time that servers were given when they were started, if any was said. */
   readonly timeout: Duration.Duration | undefined
   /** The same with what is found by now, where files are followed. */
@@ -83,6 +86,8 @@ export interface Choice {
   readonly answers?: boolean | undefined
   /** Whether changes of files are taken up while it runs (default: no). */
   readonly follow?: boolean | undefined
+  /** Each server has one attempt to connect, and has failed after it (default: no). */
+  readonly once?: boolean | undefined
   /** Whether none of them is connected to before something is asked of it (default: no). */
   readonly rests?: boolean | undefined
   /** The rights that a login asks for, where they rest, beside those of their configurations. */
@@ -315,7 +320,8 @@ const opened = <A, E, R>(
         logs: shared.verbose,
         resolution: answers.sources,
         // commands wait for the first attempt of each server, with progress, so a list must not give up earlier
-        catalog: { firstListWait: "settled" }
+        catalog: { firstListWait: "settled" },
+        ...(choice.once === true ? { reconnect: { schedule: Schedule.stop } } : {})
       }).pipe(
         NodeMcpRuntime.using(person),
         NodeMcpRuntime.using(limits(shared)),

@@ -45,17 +45,6 @@ export const ofServer = (
 export const isUnset = (error: unknown): error is McpError.ConfigurationError =>
   McpError.isMcpError(error) && error._tag === "ConfigurationError" && error.variable?.why === "variable-unset"
 
-/** The unset variables of servers that have not been connected yet. */
-export const unsetNotes = (
-  servers: ReadonlyArray<{ readonly name: string; readonly error?: unknown }>,
-  { issues, servers: found }: ConfigDiscovery.Discovery
-): ReadonlyArray<Screen.Line> =>
-  servers.filter(({ error }) => !isUnset(error)).flatMap(({ name }) =>
-    found.filter((one) => one.name === name).flatMap((one) => ofServer(one, issues))
-      .filter(({ kind }) => kind === "variable-unset")
-      .map((issue): Screen.Line => [{ text: "error: ", style: "bad" }, `${issue.message} (${Place.of(issue)})`])
-  )
-
 /** The place on a line of its own, so that an editor finds it, and the sentence below. */
 export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyArray<Screen.Line> =>
   issues.flatMap((issue): ReadonlyArray<Screen.Line> => [

@@ -87,3 +87,15 @@ export class Heard extends Context.Reference<Heard>()("effect-mcp-runtime/cli/la
 
 export const format = (milliseconds: number): string =>
   milliseconds < 10 ? `${milliseconds.toFixed(1)} ms` : `${Math.round(milliseconds)} ms`
+
+const bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+
+/** Numbers as bars beside each other, scaled to the highest; null, an answer that did not come, is a cross. */
+export const sparkline = (samples: ReadonlyArray<number | null>): string => {
+  const highest = Math.max(0, ...samples.map((sample) => sample ?? 0))
+  return samples.map((sample) => {
+    if (sample === null) return "×"
+    const share = highest === 0 ? 0 : Math.max(0, sample) / highest
+    return bars[Math.round(share * (bars.length - 1))]
+  }).join("")
+}

@@ -1,4 +1,4 @@
-/** What servers offer beside tools: which of them are asked, and which of them have nothing to say. */
+/** What servers offer beside tools: which of them a command asks, and why others have nothing to offer. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -7,9 +7,9 @@ import type * as McpRuntime from "../McpRuntime.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as Application from "./Application.ts"
 import type * as Command from "./Command.ts"
-import * as IssueShape from "./issueShape.ts"
 import * as Screen from "./Screen.ts"
-import { reasonOf, usable } from "./toolFound.ts"
+import * as View from "./serverView.ts"
+import { usable } from "./toolFound.ts"
 
 /** The servers whose lists are not there. */
 export const Missing = Schema.Array(Schema.Struct({
@@ -20,37 +20,23 @@ export const Missing = Schema.Array(Schema.Struct({
 
 export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing.Type =>
   all.map((one) => {
-    const error = reasonOf(one)
+    const error = View.reasonOf(one)
     return { server: one.server, tag: McpError.label(error), message: error.message }
   })
 
-/** The error, and the next step below it, unless the message of the error names that step. */
-const troubleLines = (title: string, error: McpError.RuntimeError): ReadonlyArray<string> => {
-  const next = IssueShape.isUnset(error) ? undefined : McpError.forPerson(error)
-  return [`${title}${error.message}`, ...(next === undefined ? [] : [next])]
-}
-
+/** The cause and the next step of each. */
 export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
-  Effect.flatMap(
-    Screen.Screen,
-    (screen) => screen.note(...all.flatMap((one) => troubleLines("missing: ", reasonOf(one))))
-  )
-
-/** Notes the errors of servers, and those that are still connecting. */
-export const troubles = (servers: ReadonlyArray<McpRuntime.ServerInfo>) =>
-  Effect.flatMap(
-    Screen.Screen,
-    (screen) =>
-      screen.note(...servers.flatMap(({ error, name, status }) =>
-        error === undefined && status._tag !== "Connecting"
-          ? []
-          : troubleLines("", reasonOf({ server: name, status, error }))
-      ))
-  )
+  Effect.flatMap(Screen.Screen, (screen) =>
+    screen.note(...all.flatMap((one) => {
+      const error = View.reasonOf(one)
+      const reason = View.unnamed(one.server, error.message)
+      const view = { name: one.server, reason, hint: McpError.forPerson(error) }
+      return View.lines(view, screen.columns, `${View.stateOf(one.status)}: `)
+    })))
 
 /**
- * That something is not there is known only of those who were asked: fails with the reason why the one server that is
- * meant, or the only one there is, could not be.
+ * Fails with the reason why the server that is meant, or the only one there is, could not be asked: only a server that
+ * was asked can lack something.
  */
 export const unasked = (
   missing: ReadonlyArray<ToolCatalog.Missing>,
@@ -60,7 +46,7 @@ export const unasked = (
   Effect.flatMap(runtime.servers.list, ([only, ...others]) => {
     const meant = server ?? (others.length === 0 ? only?.name : undefined)
     const one = missing.find((one) => one.server === meant)
-    return one === undefined ? Effect.void : Effect.fail(reasonOf(one))
+    return one === undefined ? Effect.void : Effect.fail(View.reasonOf(one))
   })
 
 /** The server that is named, or those that `--server` names, or all. */
@@ -72,17 +58,17 @@ export const choice = (
   Effect.gen(function*() {
     const names = server === undefined ? shared.servers : [server]
     for (const one of yield* Application.named(names, discovery)) yield* usable(one, discovery)
-    return { servers: names.length === 0 ? undefined : names, consent: true }
+    return { servers: names.length === 0 ? undefined : names, consent: true, once: true }
   })
 
-/** The same for what a server may ask a person about. */
+/** The same for a command that puts what a server asks to the person. */
 export const answering = (server: string | undefined, shared: Command.Shared) => {
   const choose = choice(server, shared)
   return (discovery: ConfigDiscovery.Discovery) =>
     Effect.map(choose(discovery), (one): Application.Choice => ({ ...one, answers: true }))
 }
 
-/** While servers are asked, a person sees that something happens. */
+/** Shows that servers are asked. */
 export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Screen.Screen> =>
   Effect.flatMap(Screen.Screen, (screen) =>
     Effect.sync(() => screen.progress("connecting…")).pipe(
@@ -90,10 +76,7 @@ export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, 
       Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
     ))
 
-/**
- * The same after the first attempt of every server has ended. A timeout of the command bounds the wait and the request
- * together.
- */
+/** The same after the first attempt of every server. `--timeout` bounds the wait and the request together. */
 export const askingAll = <A, E, R>(
   { started, timeout }: Application.Application,
   shared: Command.Shared,
@@ -101,7 +84,7 @@ export const askingAll = <A, E, R>(
 ): Effect.Effect<A, E, R | Screen.Screen> =>
   asking((shared.timeout ?? timeout) === undefined ? Effect.zipRight(started, self) : self)
 
-/** A list has room for what something is, and not for how to use it. */
+/** The first line of a description, in the room of one line. */
 export const about = (
   { description, title }: { readonly description: string | undefined; readonly title: string | undefined },
   columns: number

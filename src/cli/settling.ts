@@ -1,8 +1,10 @@
-/** The wait of a command until its servers are connected and listed, and what a person sees of it. */
+/** The wait of a command until its servers are connected and listed, with the progress that a person sees. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
+import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -18,12 +20,20 @@ export interface Watch {
   readonly installs: ReadonlyMap<string, string>
 }
 
+/** The servers after the wait, and their tools. */
+export interface Listed {
+  readonly servers: ReadonlyArray<McpRuntime.ServerInfo>
+  /** Why the tools of connected servers could not be listed. */
+  readonly unlisted: ReadonlyMap<string, McpError.RuntimeError>
+  readonly tools: McpRuntime.Tools
+}
+
 const installing = ({ installs, launcher, server }: Installing): string =>
   UntrustedText.excerpt(`${launcher} is installing ${installs === undefined ? "" : `${installs} for `}${server}`, 256)
 
 /**
- * Hears of installs while a command runs and while its servers end. A note tells of those that delay the end, because the
- * command would be silent for minutes.
+ * Follows installs while a command runs and while its servers end. A note names those that delay the end, because the
+ * command would show nothing for minutes.
  */
 export const watched = <A, E, R>(
   events: McpEvent.McpEvents["Type"],
@@ -53,20 +63,16 @@ export const watched = <A, E, R>(
   )
 }
 
-/** A server that is connected is listed a moment after; one that is not refuses to be, or takes its time. */
+/** A connected server is usually listed within `moment`; later it is asked for its list, which can fail. */
 const isListed = ({ status }: McpRuntime.ServerInfo): boolean =>
   status._tag !== "Connected" || status.tools !== undefined
 
-/** How long a server may take to be listed before it is asked why it is not. */
 const moment = Duration.seconds(1)
 
-/** A server that did not start within the time that it was given has failed a moment after. */
+/** A server that exceeds its limit fails shortly after the limit. */
 const grace = Duration.millis(200)
 
-/** How often progress is shown. */
-const tick = Duration.seconds(1)
-
-/** Shows for how long a wait has lasted, and details of it. */
+/** Shows the time of a wait, and details of it, every second. */
 export const showing =
   (screen: Screen.Screen["Type"], what: () => string, details: Effect.Effect<ReadonlyArray<string>>) =>
   <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -77,49 +83,61 @@ export const showing =
         // the end of a line may not fit
         screen.progress([what(), ...time, all.join(", ")].join(" "))
       })
-      return Effect.raceFirst(wait, Effect.forever(Effect.zipRight(tell, Effect.sleep(tick))))
+      return Effect.raceFirst(wait, Effect.forever(Effect.zipRight(tell, Effect.sleep(Duration.seconds(1)))))
     }).pipe(Effect.ensuring(Effect.sync(() => screen.progress(undefined))))
 
 export const over = (
   runtime: McpRuntime.McpRuntime["Type"],
   timeout: Duration.Duration | undefined,
   { installs, screen }: Watch
-): Pick<Application.Application, "settled" | "started"> => {
+): Pick<Application.Application, "listed" | "settled" | "started"> => {
+  const { servers } = runtime
   const until = (holds: (server: McpRuntime.ServerInfo) => boolean) =>
-    Stream.runHead(Stream.filter(runtime.servers.changes, (servers) => servers.every(holds)))
+    Stream.runHead(Stream.filter(servers.changes, (all) => all.every(holds)))
 
-  const listed = Effect.gen(function*() {
-    yield* until(({ status }) => status._tag !== "Connecting")
-    yield* Effect.timeoutOption(until(isListed), moment)
-    const left = (yield* runtime.servers.list).filter((server) => !isListed(server))
-    // the command that needs the list tells why it fails
-    yield* Effect.forEach(left, ({ name }) => Effect.either(runtime.refreshTools(name)), {
-      concurrency: "unbounded",
-      discard: true
+  const settling = (unlisted: Map<string, McpError.RuntimeError>) =>
+    Effect.gen(function*() {
+      yield* until(({ status }) => status._tag !== "Connecting")
+      yield* Effect.timeoutOption(until(isListed), moment)
+      const left = (yield* servers.list).filter((server) => !isListed(server))
+      yield* Effect.forEach(left, ({ name }) =>
+        Effect.map(Effect.either(runtime.refreshTools(name)), (result) => {
+          if (Either.isLeft(result)) unlisted.set(name, result.left)
+        }), { concurrency: "unbounded", discard: true })
     })
-  })
 
-  const woken = Effect.gen(function*() {
-    const asleep = (yield* runtime.servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
+  const waking = Effect.gen(function*() {
+    const asleep = (yield* servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
     // errors are in the status
-    yield* Effect.forEach(asleep, (name) => Effect.fork(Effect.ignore(runtime.servers.connect(name))), {
-      discard: true
-    })
+    yield* Effect.forEach(asleep, (name) => Effect.fork(Effect.ignore(servers.connect(name))), { discard: true })
     yield* until(({ name, status }) => status._tag !== "Idle" || !asleep.includes(name))
-    yield* listed
   })
 
-  const left = Effect.map(
-    runtime.servers.list,
-    (servers) => servers.flatMap(({ name, status }) => status._tag === "Connecting" ? [installs.get(name) ?? name] : [])
+  const starting = Effect.map(
+    servers.list,
+    (all) => all.flatMap(({ name, status }) => status._tag === "Connecting" ? [installs.get(name) ?? name] : [])
   )
-  const shown = (wait: Effect.Effect<void>) =>
-    Effect.zipRight(
-      showing(screen, () => "connecting…", left)(
-        timeout === undefined ? wait : Effect.timeoutOption(wait, Duration.sum(timeout, grace))
-      ),
-      runtime.servers.list
+  const shown = <A>(wait: Effect.Effect<A>) =>
+    showing(screen, () => "connecting…", starting)(
+      timeout === undefined ? Effect.asVoid(wait) : Effect.timeoutOption(wait, Duration.sum(timeout, grace))
     )
+  const settled = Effect.suspend(() => shown(settling(new Map())))
 
-  return { settled: shown(listed), started: shown(woken) }
+  return {
+    settled: Effect.zipRight(settled, servers.list),
+    started: Effect.suspend(() => shown(Effect.zipRight(waking, settling(new Map())))).pipe(
+      Effect.zipRight(servers.list)
+    ),
+    listed: Effect.gen(function*() {
+      const unlisted = new Map<string, McpError.RuntimeError>()
+      yield* shown(Effect.zipRight(waking, settling(unlisted)))
+      const isSettled = unlisted.size === 0 && (yield* starting).length === 0
+      // a list that has failed, or that cannot come yet, would be waited for once more
+      const tools = yield* isSettled ? runtime.tools : runtime.offered(moment).tools
+      for (const { error, server, status } of tools.missing) {
+        if (status._tag === "Connected" && error !== undefined && !unlisted.has(server)) unlisted.set(server, error)
+      }
+      return { servers: yield* servers.list, unlisted, tools }
+    })
+  }
 }

@@ -5,12 +5,11 @@ import * as Option from "effect/Option"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
-import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as Application from "./Application.ts"
 import type * as Command from "./Command.ts"
-import * as IssueShape from "./issueShape.ts"
 import * as NoServers from "./noServers.ts"
 import * as Screen from "./Screen.ts"
+import { reasonOf } from "./serverView.ts"
 import { format, identify, type Identity, spelled } from "./toolRef.ts"
 import { Usage } from "./Usage.ts"
 
@@ -47,18 +46,6 @@ export const usable = (
       detail: issue?.message ?? `its entry cannot be used (${state.kind})`
     })
   )
-}
-
-/** Why a server has nothing to offer. */
-export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpError.RuntimeError => {
-  // a `RequestTimeout` of a request that was not sent only means that the wait has ended
-  const isWait = error?._tag === "RequestTimeout" && error.outcome === "not-sent"
-  if (status._tag === "Connecting" && (error === undefined || isWait)) {
-    return new McpError.ServerUnavailable({ server, why: "connecting" })
-  }
-  if (error !== undefined) return error
-  const why = status._tag === "Blocked" ? status.why : status._tag === "Disabled" ? "disabled" : "disconnected"
-  return new McpError.ServerUnavailable({ server, why })
 }
 
 const looked = (
@@ -112,14 +99,7 @@ export const tool = (
   application: Application.Application,
   { timeout }: Command.Shared
 ): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> => {
-  const found = Effect.tap(
-    looked(ref, application, (timeout ?? application.timeout) !== undefined),
-    ({ serverName }) =>
-      Effect.flatMap(
-        Screen.Screen,
-        (screen) => screen.note(...IssueShape.unsetNotes([{ name: serverName }], application.discovery))
-      )
-  )
+  const found = looked(ref, application, (timeout ?? application.timeout) !== undefined)
   if (timeout === undefined) return found
   const { discovery, runtime } = application
   const wanted = identityOf(ref, discovery)?.server

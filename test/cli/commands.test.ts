@@ -44,7 +44,7 @@ describe("the documents of commands", patient, () => {
         mcpServers: { slow: work.server, dead: { command: "no-such" }, off: { command: "x", disabled: true }, bad: {} }
       })
       const { code, out } = yield* run(["list", "--json", "--config", file])
-      assert.strictEqual(code, 0)
+      assert.strictEqual(code, 4)
       const from = { provider: "native", path: "FOLDER/servers.json", line: 1 }
       const none = {
         transport: "stdio",
@@ -88,12 +88,12 @@ describe("the documents of commands", patient, () => {
               message: "dead: could not start \"no-such\" (ENOENT): there is no such command on the PATH of the server"
             }
           },
-          { ...none, name: "off", state: "disabled", error: null },
+          { ...none, name: "off", state: "off", why: "configuration", error: null },
           {
             ...none,
             name: "bad",
             transport: null,
-            state: "invalid",
+            state: "failed",
             why: "missing-transport",
             error: null,
             issues: [bad]

@@ -179,7 +179,7 @@ describe("an entry of the workspace with a PATH of its own", () => {
       assert.strictEqual((yield* run(at, ["approve", one.fingerprint, ...options])).code, 0)
       const events = yield* run(at, ["events", "--for", "1s", ...options])
       for (const name of ["PATH", "HTTPS_PROXY"]) {
-        assert.match(events.out, new RegExp(`ConfigurationWarning tool: .*"env-dropped".*"${name}"`))
+        assert.match(events.out, new RegExp(`tool configuration warning: kind env-dropped.*variable ${name}$`, "m"))
       }
       assert.isTrue(existsSync(marker))
     }))

@@ -70,8 +70,8 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     const { code, stderr, stdout } = await running.ended
     assertWhole()
     assert.isTrue(isAtWork)
-    assert.strictEqual(code, 0)
-    assert.match(stdout, /^slow +stdio +connecting /m)
+    assert.strictEqual(code, 4)
+    assert.match(stdout, /^slow +stdio +starting /m)
     assert.match(stderr, /^slow: still connecting$/m)
     assert.match(stderr, /^npx is installing @scope\/slow for slow: waiting until it is done/m)
   })

@@ -95,7 +95,7 @@ describe("mcp-runtime", patient, () => {
 
   it("lists servers with their states, in plain text where there is no terminal", async () => {
     const { code, stderr, stdout } = await run("list")
-    assert.strictEqual(code, 0)
+    assert.strictEqual(code, 4)
     assert.match(stdout, /^SERVER +TRANSPORT +STATE +TOOLS +ERA +SCOPE +FROM\n/)
     assert.match(stdout, /^slow +stdio +connected +4 +session +session +\S*servers\.json:1$/m)
     assert.match(stdout, /^dead +stdio +failed +- /m)
@@ -225,7 +225,7 @@ describe("mcp-runtime", patient, () => {
     work.write(".mcp.json", { mcpServers: { slow: work.server } })
     const listed = await say(["list"])
     assert.strictEqual(listed.code, 0)
-    assert.match(listed.stdout, /^slow +stdio +blocked \(untrusted\)/m)
+    assert.match(listed.stdout, /^slow +stdio +needs approval /m)
     assert.match(listed.stderr, /mcp-runtime approve/)
     const called = await work.run(["call", "slow/typed", "title=a"])
     assert.strictEqual(called.code, 5)

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Redacted, Schema } from "effect"
-import { Changed, Status } from "../../src/cli/commands/status.ts"
-import * as EventShape from "../../src/cli/eventShape.ts"
+import * as Events from "../../src/cli/commands/events.ts"
+import * as StatusCommand from "../../src/cli/commands/status.ts"
 import * as Latency from "../../src/cli/latency.ts"
-import { sparkline } from "../../src/cli/sparkline.ts"
-import * as Shape from "../../src/cli/statusShape.ts"
+import type * as Screen from "../../src/cli/Screen.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as ServerStatus from "../../src/runtime/ServerStatus.ts"
@@ -45,7 +44,7 @@ const follow = (at: Place, argv: ReadonlyArray<string>, isEnough: (text: string)
     return { text, exit }
   })
 
-const shape: Shape.Server = {
+const shape: StatusCommand.Server = {
   name: "a",
   state: "connected",
   why: null,
@@ -62,16 +61,19 @@ const shape: Shape.Server = {
   error: null
 }
 
+const textOf = (line: Screen.Line): string =>
+  typeof line === "string" ? line : line.map((span) => typeof span === "string" ? span : span.text).join("")
+
 describe("what status says", () => {
   it("draws numbers as bars", () => {
     const table = [
       [[], ""],
       [[0, 0], "▁▁"],
-      [[1, 8, undefined, 4], "▂█×▅"],
-      [[undefined], "×"],
+      [[1, 8, null, 4], "▂█×▅"],
+      [[null], "×"],
       [[3], "█"]
     ] as const
-    for (const [samples, text] of table) assert.strictEqual(sparkline(samples), text)
+    for (const [samples, text] of table) assert.strictEqual(Latency.sparkline(samples), text)
   })
 
   it("writes how long an answer took", () => {
@@ -81,65 +83,72 @@ describe("what status says", () => {
 
   it("tells what has changed, and no change where only time has passed", () => {
     const error = { tag: "ConnectionLost", message: "a: it is gone" }
-    const table: ReadonlyArray<readonly [Partial<Shape.Server>, string]> = [
+    const table: ReadonlyArray<readonly [Partial<StatusCommand.Server>, string]> = [
       [{}, "a connected: 2 tools"],
       [{ tools: 1, calls: 3 }, "a connected: 1 tool, 3 under way"],
       [{ tools: null, breaker: "half-open" }, "a connected: breaker half-open"],
       [
-        { state: "reconnecting", tools: null, reconnects: 2, error },
-        "a reconnecting after connected: lost 2 times, it is gone"
+        { state: "waiting", tools: null, reconnects: 2, error },
+        "a waiting after connected: lost 2 times, it is gone"
       ],
-      [{ state: "blocked", why: "untrusted", tools: null }, "a blocked (untrusted) after connected"],
+      [{ state: "needs approval", why: "untrusted", tools: null }, "a needs approval after connected"],
       [{ pausedUntil: 61_000 }, "a connected (paused until 00:01:01 UTC): 2 tools"]
     ]
     for (const [more, text] of table) {
-      const spans = Shape.line({ ...shape, ...more }, shape)
-      assert.strictEqual(
-        typeof spans === "string" ? spans : spans.map((span) => typeof span === "string" ? span : span.text).join(""),
-        text
-      )
+      assert.strictEqual(textOf(StatusCommand.line({ ...shape, ...more }, shape)), text)
     }
-    assert.strictEqual(Shape.key(shape), Shape.key({ ...shape, latency: 7, latencies: [7] }))
-    assert.notStrictEqual(Shape.key(shape), Shape.key({ ...shape, connectedSince: 2_000 }))
-    assert.notStrictEqual(Shape.key(shape), Shape.key({ ...shape, pausedUntil: 2_000 }))
+    assert.strictEqual(StatusCommand.key(shape), StatusCommand.key({ ...shape, latency: 7, latencies: [7] }))
+    assert.notStrictEqual(StatusCommand.key(shape), StatusCommand.key({ ...shape, connectedSince: 2_000 }))
+    assert.notStrictEqual(StatusCommand.key(shape), StatusCommand.key({ ...shape, pausedUntil: 2_000 }))
   })
 
-  it("writes an event in one line", () => {
-    const { Connected, StatusChanged } = McpEvent.McpEvent
+  it("writes an event as a sentence without JSON, and leaves out one that repeats another", () => {
+    const { Closed, ConfigurationWarning, Connected, StartupComplete, StatusChanged, ToolQuarantined } =
+      McpEvent.McpEvent
     const status = ServerStatus.ServerStatus.Connecting()
+    const error = new McpError.ConnectTimeout({ server: "a", phase: "initialize", limit: Duration.seconds(1) })
     const about = { transport: "stdio", era: "session", protocolVersion: "1" } as const
-    const table: ReadonlyArray<readonly [McpEvent.McpEvent, string]> = [
-      [StatusChanged({ server: "a", status, previous: undefined }), "00:00:07 StatusChanged a: Connecting"],
+    const changed = (status: ServerStatus.ServerStatus) => StatusChanged({ server: "a", status, previous: undefined })
+    const connected = ServerStatus.ServerStatus.Connected({ since: 0, era: "session", tools: 1, pausedUntil: 61_000 })
+    const end = { server: "a", transport: "stdio", how: "exited-before", took: Duration.zero, killed: [] } as const
+    const changes = [{ path: "/description", before: "x", after: "y" }]
+    const table: ReadonlyArray<readonly [McpEvent.McpEvent, string | undefined]> = [
+      [changed(status), undefined],
+      [changed(connected), "00:00:07 a paused until 00:01:01 UTC"],
       [
-        StatusChanged({
-          server: "a",
-          status: ServerStatus.ServerStatus.Connected({ since: 0, era: "session", tools: 1, pausedUntil: 61_000 }),
-          previous: status
-        }),
-        "00:00:07 StatusChanged a: Connecting → Connected (paused until 00:01:01 UTC)"
+        changed(ServerStatus.ServerStatus.Reconnecting({ attempt: 2, until: 61_000, error })),
+        "00:00:07 a waiting: attempt 2 at 00:01:01 UTC"
       ],
-      [
-        StatusChanged({ server: "a", status: ServerStatus.ServerStatus.Closed(), previous: status }),
-        "00:00:07 StatusChanged a: Connecting → Closed"
-      ],
+      [changed(ServerStatus.ServerStatus.Blocked({ why: "untrusted" })), "00:00:07 a needs approval (untrusted)"],
+      [changed(ServerStatus.ServerStatus.Closed()), "00:00:07 a off"],
       [
         Connected({ server: "a", ...about, took: Duration.nanos(1_234_567n) }),
-        "00:00:07 Connected a: transport=stdio, era=session, protocolVersion=1, took=1.235"
+        "00:00:07 a connected over stdio in 1ms, protocol 1 (session era)"
+      ],
+      [Closed({ server: "a", end }), "00:00:07 a closed in 1ms (exited-before)"],
+      [
+        StartupComplete({ ready: ["b"], failed: [{ server: "a", error }], took: Duration.seconds(1) }),
+        "00:00:07 startup complete in 1s: 1 ready, 1 failed"
+      ],
+      [
+        ConfigurationWarning({ server: "a", warning: { kind: "env-dropped", at: "envFile", variable: "PATH" } }),
+        "00:00:07 a configuration warning: kind env-dropped, at envFile, variable PATH"
+      ],
+      [
+        ToolQuarantined({ server: "a", tool: "t", fingerprint: "f", changes }),
+        "00:00:07 a tool quarantined: tool t, fingerprint f, path /description, before x, after y"
       ]
     ]
     for (const [event, text] of table) {
-      const spans = EventShape.line(event, 7_000)
-      assert.strictEqual(
-        typeof spans === "string" ? spans : spans.map((span) => typeof span === "string" ? span : span.text).join(""),
-        text
-      )
+      const line = Events.line(event, 7_000)
+      assert.strictEqual(line && textOf(line), text)
     }
   })
 
   it("makes JSON of whatever an event holds", () => {
     const error = new McpError.ConnectTimeout({ server: "a", phase: "initialize", limit: Duration.seconds(1) })
     const event = McpEvent.McpEvent.ListFailed({ server: "a", list: "tools", error })
-    assert.deepStrictEqual(EventShape.of(event, 7), {
+    assert.deepStrictEqual(Events.of(event, 7), {
       at: 7,
       event: "ListFailed",
       server: "a",
@@ -152,10 +161,10 @@ describe("what status says", () => {
       [new Map([["__proto__", 1]]), Object.fromEntries([["__proto__", 1]])],
       [[undefined, () => 1, new Error("x")], [undefined, undefined, { tag: "Error", message: "x" }]]
     ]
-    for (const [value, json] of table) assert.deepStrictEqual(EventShape.plain(value), json)
+    for (const [value, json] of table) assert.deepStrictEqual(Events.plain(value), json)
     const round: { self?: unknown } = {}
     round.self = round
-    assert.include(JSON.stringify(EventShape.plain(round)), "…")
+    assert.include(JSON.stringify(Events.plain(round)), "…")
   })
 })
 
@@ -163,13 +172,13 @@ describe("status", () => {
   it.live("is one document of what there is", () =>
     Effect.scoped(Effect.gen(function*() {
       const { code, out } = yield* run(yield* some, ["status", "--json", "--import", "claude-code"])
-      const { servers } = decode(Status, out)
+      const { servers } = decode(StatusCommand.Status, out)
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(servers.map(({ name, state, why }) => [name, state, why]).toSorted(), [
         ["dead", "failed", null],
-        ["off", "disabled", "configuration"],
+        ["off", "off", "configuration"],
         ["offers", "connected", null],
-        ["wants", "blocked", "untrusted"]
+        ["wants", "needs approval", "untrusted"]
       ])
       const offers = servers.find(({ name }) => name === "offers")!
       assert.lengthOf(offers.latencies, 3)
@@ -183,8 +192,8 @@ describe("status", () => {
       const { code, err, out } = yield* run(yield* some, ["status"], { columns: 80 })
       assert.strictEqual(code, 0)
       const lines = out.split("\n")
-      assert.match(lines[0]!, /^SERVER +STATE +BREAKER +LATENCY +LAST +CALLS +RECONNECTS +ERA/)
-      assert.match(out, /\noffers +connected +closed +\d+(\.\d)? ms +[▁-█]{3} +0 +0 +session +/)
+      assert.match(lines[0]!, /^SERVER +STATE +BREAKER +LATENCY +LAST +CALLS +RECONNECTS/)
+      assert.match(out, /\noffers +connected +closed +\d+(\.\d)? ms +[▁-█]{3} +0 +0 */)
       assert.isAtMost(Math.max(...lines.map((line) => line.length)), 80)
       assert.include(err, "/none")
     })))
@@ -197,13 +206,13 @@ describe("status", () => {
       assert.isTrue(exit._tag === "Failure")
       assert.match(text, /^\d\d:\d\d:\d\d \S+ /)
       // it failed once, and nothing that is older is told after that
-      assert.lengthOf(text.match(/ dead connecting/g) ?? [], 1)
+      assert.lengthOf(text.match(/ dead starting/g) ?? [], 1)
       const written = yield* follow(
         at,
         ["status", "--watch", "--json"],
         (text) => text.split("\n").some((line) => line.includes("\"offers\"") && line.includes("\"connected\""))
       )
-      const [first] = written.text.trimEnd().split("\n").map((line) => decode(Changed, line))
+      const [first] = written.text.trimEnd().split("\n").map((line) => decode(StatusCommand.Changed, line))
       assert.isNumber(first?.at)
     })))
 
@@ -223,7 +232,7 @@ describe("status", () => {
       ).pipe(Effect.tap(({ text }) => Effect.sync(() => emulator.write(text.slice(seen)))))
       const rows = emulator.rows()
       assert.lengthOf(rows.filter((row) => /^SERVER +STATE +BREAKER +LATENCY +LAST/.test(row)), 1)
-      assert.match(rows.join("\n"), /^error: dead: .*none/m)
+      assert.match(rows.join("\n"), /^dead: .*none/m)
       assert.match(rows.at(-1)!, /^\d\d:\d\d:\d\d UTC; Ctrl-C ends$/)
       assert.isTrue(emulator.isCursorShown())
     })))
@@ -264,16 +273,16 @@ describe("events", () => {
       const { exit, text } = yield* follow(
         yield* some,
         ["events"],
-        (text) => / Connected offers: /.test(text) && / ConnectFailed dead: /.test(text)
+        (text) => / offers connected /.test(text) && / dead not connected: /.test(text)
       )
       assert.isTrue(exit._tag === "Failure")
-      assert.match(text, /\d\d:\d\d:\d\d Connected offers: transport=stdio, era=session, /)
+      assert.match(text, /^\d\d:\d\d:\d\d offers connected over stdio in \S+, protocol \S+ \(session era\)$/m)
     })))
 
   it.live("are documents, one a line", () =>
     Effect.scoped(Effect.gen(function*() {
       const { text } = yield* follow(yield* some, ["events", "--json"], (text) => text.includes("\"StartupComplete\""))
-      const events = text.trimEnd().split("\n").map((line) => decode(EventShape.Event, line))
+      const events = text.trimEnd().split("\n").map((line) => decode(Events.Event, line))
       const connected = events.find(({ event, server }) => event === "Connected" && server === "offers")
       assert.deepInclude(connected?.data, { transport: "stdio", era: "session" })
     })))

@@ -202,14 +202,16 @@ describe("the cause that the stderr of a server names", () => {
       Effect.gen(function*() {
         const at = yield* place
         ending(at, names)
-        for (const [view, title] of [["list", ""], ["tools", "missing: "], ["status", ""]] as const) {
+        for (const [view, title] of [["list", ""], ["tools", "failed: "], ["status", ""]] as const) {
           const { err } = yield* run(at, [view])
           const lines = err.split("\n")
           for (const name of names) {
             const found = lines.findIndex((line) => line.startsWith(`${title}${name}: `))
             assert.strictEqual(lines[found], `${title}${messageOf(name)}`, view)
             const { next } = causes[name]!
-            if (next !== undefined) assert.match(lines[found + 1] ?? "", next, `${view} ${name}`)
+            if (next === undefined) continue
+            assert.match(lines[found + 1] ?? "", next, `${view} ${name}`)
+            assert.match(lines[found + 1] ?? "", /^ {2}\S/, `${view} ${name}`)
           }
         }
       }),
@@ -239,7 +241,7 @@ describe("the cause that the stderr of a server names", () => {
       const following = yield* Effect.fork(run(at, ["events"], {
         onWrite: (text) => {
           events += text
-          if (names.every((name) => events.includes(`ConnectFailed ${name}:`))) Deferred.unsafeDone(seen, Effect.void)
+          if (names.every((name) => events.includes(` ${name} not connected: `))) Deferred.unsafeDone(seen, Effect.void)
         }
       }))
       yield* Deferred.await(seen)
@@ -255,7 +257,7 @@ describe("the cause that the stderr of a server names", () => {
         expectMessage(name, [{ ...problem, name }], "doctor")
         assert.strictEqual(problem.cause, party ?? "it exits at once (code 3)")
         if (next !== undefined) assert.match(problem.hint, next)
-        assert.include(events, ` ConnectFailed ${name}: error=ConnectionLost/exited: ${messageOf(name)}`)
+        assert.include(events, ` ${name} not connected: ${messageOf(name).slice(name.length + 2)}`)
       }
     }), 120_000)
 

@@ -31,8 +31,8 @@ describe("the time that a command is given", () => {
   it.scopedLive("holds with a server that never answers `initialize`", () =>
     Effect.gen(function*() {
       yield* all(yield* silent("server/discover", "initialize"), "250ms", [
-        [["list"], 0, /^one +stdio +(connecting|reconnecting) /m],
-        [["tools"], 0, connect],
+        [["list"], 4, /^one +stdio +(starting|failed) /m],
+        [["tools"], 4, connect],
         [["tools", "one"], 4, connect],
         [["show", "one/wait"], 4, either],
         [["call", "one/wait"], 4, either],
@@ -40,7 +40,7 @@ describe("the time that a command is given", () => {
         [["read", "a://b"], 4, either],
         [["prompts", "one"], 4, either],
         [["prompt", "one/wait"], 4, either],
-        [["status"], 0, /^one +(connecting|reconnecting) /m],
+        [["status"], 0, /^one +(starting|failed) /m],
         [["doctor"], 4, connect],
         [["approve", "--tool", "one/wait"], 4, either]
       ])
@@ -50,14 +50,14 @@ describe("the time that a command is given", () => {
     Effect.gen(function*() {
       const lists = ["tools/list", "resources/list", "resources/templates/list", "prompts/list", "ping"]
       yield* all(yield* silent(...lists), "500ms", [
-        [["list"], 0, /^one +stdio +/m],
+        [["list"], 4, /^one +stdio +/m],
         [["tools", "one"], 4, either],
         [["show", "one/wait"], 4, either],
         [["call", "wait"], 4, either],
         [["resources", "one"], 4, either],
         [["read", "a://b"], 4, either],
         [["prompt", "one/wait"], 4, either],
-        [["status"], 0, /^one +(connected|connecting|reconnecting) /m],
+        [["status"], 0, /^one +(connected|starting|failed) /m],
         [["doctor"], 4, either]
       ])
     }))

@@ -1,44 +1,178 @@
-/** `mcp-runtime events`: what happens to the servers. */
+/** `mcp-runtime events`: what happens to the servers, as lines for people or JSON for programs. */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Mailbox from "effect/Mailbox"
+import * as Match from "effect/Match"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as McpError from "../../McpError.ts"
+import type * as McpEvent from "../../McpEvent.ts"
+import type * as ServerStatus from "../../runtime/ServerStatus.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import * as Shape from "../eventShape.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Following from "../following.ts"
+import * as NoServers from "../noServers.ts"
 import * as Screen from "../Screen.ts"
+import * as View from "../serverView.ts"
 
-const run: Command.Command["run"] = ({ shared, value }) =>
-  Effect.gen(function*() {
-    const time = yield* Following.read(value("for"))
-    return yield* Application.use(shared, () =>
-      Effect.succeed({ follow: true }), ({ runtime }) =>
-      Effect.scoped(Effect.gen(function*() {
-        const screen = yield* Screen.Screen
-        const events = yield* runtime.subscribe
-        yield* Mailbox.toStream(events).pipe(
-          // within the repl there are more servers than those that are named
-          Stream.filter((event) =>
-            shared.servers.length === 0 || !("server" in event) || shared.servers.includes(event.server ?? "")
-          ),
-          Following.until(time),
-          Stream.runForEach((event) =>
-            Effect.flatMap(Clock.currentTimeMillis, (at) =>
-              shared.json
-                ? screen.jsonLine(Shape.Event, Shape.of(event, at))
-                : screen.out(Shape.line(event, at)))
-          )
-        )
-        return ExitCode.ok
-      })))
+/** One line of `events --json`. */
+export const Event = Schema.Struct({
+  /** Milliseconds since 1970. */
+  at: Schema.Number,
+  /** The tag of the event in the API. */
+  event: Schema.String,
+  server: Schema.NullOr(Schema.String),
+  /** The other fields; durations are milliseconds. */
+  data: Schema.Unknown
+})
+
+const deepest = 8
+
+const isError = (value: object): value is Error & { readonly _tag: string } =>
+  value instanceof Error && "_tag" in value && typeof value._tag === "string"
+
+/** A value as JSON of a bounded depth. */
+export const plain = (value: unknown, depth = 0): unknown => {
+  if (typeof value === "bigint") return String(value)
+  if (typeof value !== "object" || value === null) return typeof value === "function" ? undefined : value
+  if (Duration.isDuration(value)) {
+    const milliseconds = Duration.toMillis(value)
+    return Number.isFinite(milliseconds) ? Math.round(milliseconds * 1_000) / 1_000 : null
+  }
+  if (Redacted.isRedacted(value)) return "(hidden)"
+  if (McpError.isMcpError(value)) return { tag: McpError.label(value), message: value.message }
+  if (isError(value)) return { tag: value._tag, message: value.message }
+  if (value instanceof Error) return { tag: value.name, message: value.message }
+  if (depth >= deepest) return "…"
+  if (Array.isArray(value)) return value.map((one) => plain(one, depth + 1))
+  const entries = value instanceof Map ? Array.from(value) : Object.entries(value)
+  return Object.fromEntries(entries.map(([name, one]) => [name, plain(one, depth + 1)]))
+}
+
+export const of = (event: McpEvent.McpEvent, at: number): typeof Event.Type => {
+  const { _tag, ...fields } = event
+  const { server, ...data } = { server: undefined, ...fields }
+  return { at, event: _tag, server: server ?? null, data: plain(data) }
+}
+
+const time = (duration: Duration.Duration): string =>
+  Duration.format(Duration.millis(Math.max(1, Math.round(Duration.toMillis(duration)))))
+
+/** `toolsChanged` as `tools changed` */
+const words = (name: string): string => name.replaceAll(/(?<=[a-z])[A-Z]/g, " $&").toLowerCase()
+
+const longest = 160
+
+/** The values of an event without a sentence of its own, each behind its name. */
+const facts = (value: unknown, name = ""): ReadonlyArray<string> => {
+  if (value === null || value === undefined || value === "") return []
+  if (typeof value === "object" && !Duration.isDuration(value) && !McpError.isMcpError(value)) {
+    return Array.isArray(value)
+      ? value.flatMap((one) => facts(one, name))
+      : Object.entries(value).flatMap(([name, one]) => facts(one, name))
+  }
+  const text = Duration.isDuration(value) ? time(value) : McpError.isMcpError(value) ? value.message : String(value)
+  const shown = text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
+  return [name === "" || name === "_tag" ? shown : `${words(name)} ${shown}`]
+}
+
+const statusOf = ({ server, status }: ServerStatus.Change): string | undefined => {
+  switch (status._tag) {
+    // events of their own
+    case "Connecting":
+      return undefined
+    case "Connected":
+      return status.pausedUntil === undefined ? undefined : `paused until ${Following.clock(status.pausedUntil)} UTC`
+    case "Reconnecting":
+      return `waiting: attempt ${status.attempt} at ${Following.clock(status.until)} UTC`
+    case "Failed":
+    case "NeedsAuth":
+      return `${View.stateOf(status)}: ${View.unnamed(server, status.error.message)}`
+    default:
+      return "why" in status ? `${View.stateOf(status)} (${status.why})` : View.stateOf(status)
+  }
+}
+
+/** What happened, or nothing where another event says it. */
+const sentence = Match.type<McpEvent.McpEvent>().pipe(
+  Match.tags({
+    Connecting: ({ transport }) => `starting over ${transport}`,
+    Connected: ({ era, protocolVersion, took, transport }) =>
+      `connected over ${transport} in ${time(took)}, protocol ${protocolVersion} (${era} era)`,
+    ConnectFailed: ({ error, server }) => `not connected: ${View.unnamed(server, error.message)}`,
+    Disconnected: ({ error, server }) => `lost: ${View.unnamed(server, error.message)}`,
+    Installing: ({ awaitedBy, installs, launcher }) =>
+      `${launcher} is installing ${installs ?? "it"}${awaitedBy === "close" ? ", and the end waits for it" : ""}`,
+    ListFailed: ({ error, list, server }) => `its ${list} could not be listed: ${View.unnamed(server, error.message)}`,
+    ToolsRefreshed: ({ rejected, tools }) => `${tools} tools${rejected === 0 ? "" : `, ${rejected} rejected`}`,
+    StatusChanged: statusOf,
+    StartupUpdate: () => undefined,
+    StartupComplete: ({ failed, ready, took }) =>
+      `startup complete in ${time(took)}: ${ready.length} ready, ${failed.length} failed`,
+    Closed: ({ end: { how, took } }) => `closed in ${time(took)} (${words(how)})`,
+    CallBegan: ({ origin, tool }) => `call of ${tool} by a ${origin}`,
+    CallEnded: ({ outcome, took, tool }) => `call of ${tool} ended in ${time(took)}: ${words(outcome)}`,
+    ConfigurationFound: ({ blocked, issues, servers }) =>
+      `${servers} servers configured, ${blocked.length} of them blocked, ${issues.length} issues`,
+    TeardownComplete: ({ report, took }) => `${report.servers.length} connections closed in ${time(took)}`
+  }),
+  Match.orElse(({ _tag, ...fields }) => {
+    const { server: _, ...data } = { server: undefined, ...fields }
+    return [words(_tag), facts(data).join(", ")].filter((part) => part !== "").join(": ")
   })
+)
+
+const bad: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(["ConnectFailed", "Disconnected", "ListFailed"])
+
+/** Nothing for an event that repeats another. */
+export const line = (event: McpEvent.McpEvent, at: number): Screen.Line | undefined => {
+  const text = sentence(event)
+  return text === undefined ? undefined : [
+    { text: `${Following.clock(at)} `, style: "weak" },
+    ...("server" in event && event.server !== undefined
+      ? [{ text: `${event.server} `, style: "strong" } as const]
+      : []),
+    { text, style: bad.has(event._tag) ? "bad" : "plain" }
+  ]
+}
 
 export const command: Command.Command = {
-  description: ["Until Ctrl-C, one line for each event; with --json, each line is a document."],
+  description: ["Until Ctrl-C, one line for each event; with --json, each line is a document with all of its fields."],
   args: [],
   options: [{ name: "for", value: "DURATION", about: "How long to follow (default: until Ctrl-C)." }],
   examples: [["events --server github --for 1m", "What happens to one server within a minute."]],
-  run
+  run: ({ shared, value }) =>
+    Effect.flatMap(
+      Following.read(value("for")),
+      (time) =>
+        Application.use(shared, () =>
+          Effect.succeed({ follow: true }), ({ discovery, runtime }) =>
+          Effect.scoped(Effect.gen(function*() {
+            const screen = yield* Screen.Screen
+            const events = yield* runtime.subscribe
+            if (discovery.servers.length === 0) {
+              yield* NoServers.note
+            }
+            yield* Mailbox.toStream(events).pipe(
+              // within the repl there are more servers than those that are named
+              Stream.filter((event) =>
+                shared.servers.length === 0 || !("server" in event) || shared.servers.includes(event.server ?? "")
+              ),
+              Following.until(time),
+              Stream.runForEach((event) =>
+                Effect.flatMap(Clock.currentTimeMillis, (at) => {
+                  if (shared.json) {
+                    return screen.jsonLine(Event, of(event, at))
+                  }
+                  const shown = line(event, at)
+                  return shown === undefined ? Effect.void : screen.out(shown)
+                })
+              )
+            )
+            return ExitCode.ok
+          })))
+    )
 }

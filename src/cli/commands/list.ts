@@ -3,15 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as McpError from "../../McpError.ts"
-import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as IssueShape from "../issueShape.ts"
 import * as NoServers from "../noServers.ts"
-import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
-import { spanOf, State, stateOf } from "../serverState.ts"
+import * as View from "../serverView.ts"
 import * as Table from "../table.ts"
 
 /** The document of `list --json`. */
@@ -20,8 +17,8 @@ export const Servers = Schema.Struct({
     name: Schema.String,
     transport: Schema.NullOr(Schema.String),
     scope: Schema.String,
-    state: State,
-    /** Why it is blocked, disabled or invalid. */
+    state: View.State,
+    /** What blocks it, switches it off or makes its entry invalid. */
     why: Schema.NullOr(Schema.String),
     /** The end of a pause that the server asks for (Retry-After), in milliseconds since 1970. */
     pausedUntil: Schema.NullOr(Schema.Number),
@@ -39,14 +36,10 @@ export const Servers = Schema.Struct({
   }))
 })
 
-type Server = typeof Servers.Type["servers"][number]
-
-const serverOf = (
-  found: ConfigDiscovery.Found,
-  info: McpRuntime.ServerInfo | undefined,
+const documentOf = (
+  { found, info, view: { error, state, why } }: ReturnType<typeof View.all>[number],
   { issues }: ConfigDiscovery.Discovery
-): Server => {
-  const { state, why } = stateOf(found, info)
+): typeof Servers.Type["servers"][number] => {
   const { line, path, provider, scope } = found.provenance
   return {
     name: found.name,
@@ -59,32 +52,12 @@ const serverOf = (
     era: info?.era ?? null,
     protocolVersion: info?.protocolVersion ?? null,
     from: { provider, path: path ?? null, line: line ?? null },
-    error: info?.error === undefined ? null : { tag: McpError.label(info.error), message: info.error.message },
+    error: error === undefined ? null : { tag: McpError.label(error), message: error.message },
     issues: IssueShape.ofServer(found, issues).map(IssueShape.of)
   }
 }
 
-const origin = (
-  { provenance: { line, path, provider } }: ConfigDiscovery.Found,
-  near: (path: string) => string
-): string => path === undefined ? provider : `${near(path)}${line === undefined ? "" : `:${line}`}`
-
-const rows = (
-  servers: ReadonlyArray<Server>,
-  found: ReadonlyArray<ConfigDiscovery.Found>,
-  near: (path: string) => string
-) =>
-  servers.map((server, at): ReadonlyArray<Table.Cell> => [
-    { text: server.name, style: "strong" },
-    server.transport ?? "-",
-    spanOf(server),
-    server.tools === null ? "-" : String(server.tools),
-    server.era ?? "-",
-    server.scope,
-    origin(found[at]!, near)
-  ])
-
-const header: ReadonlyArray<Table.Column> = [
+const columns: ReadonlyArray<Table.Column> = [
   { title: "SERVER" },
   { title: "TRANSPORT", rank: 3 },
   { title: "STATE" },
@@ -94,36 +67,46 @@ const header: ReadonlyArray<Table.Column> = [
   { title: "FROM" }
 ]
 
-const run: Command.Command["run"] = ({ shared }) =>
-  Application.use(shared, () => Effect.succeed({}), ({ discovery, near, settled }) =>
-    Effect.gen(function*() {
-      const screen = yield* Screen.Screen
-      const infos = new Map((yield* settled).map((info) => [info.name, info]))
-      const found = discovery.servers.filter(({ name }) => shared.servers.length === 0 || shared.servers.includes(name))
-      const servers = found.map((one) => serverOf(one, infos.get(one.name), discovery))
-      if (shared.json) yield* screen.json(Servers, { servers })
-      else if (servers.length === 0) {
-        yield* NoServers.note
-      } else {
-        yield* screen.out(...Table.narrowed(header, rows(servers, found, near), screen.columns))
-        yield* Offered.troubles(servers.flatMap(({ name }) => infos.get(name) ?? []))
-        yield* screen.note(...IssueShape.unsetNotes(Array.from(infos.values()), discovery))
-        const waiting = servers.filter(({ why }) => why === "untrusted").length
-        if (waiting > 0) yield* screen.note(`${waiting} not started: agree to them with mcp-runtime approve.`)
-      }
-      return ExitCode.ok
-    }))
-
 export const command: Command.Command = {
   description: [
-    "Every server that may be started is started, asked for its tools, and ended again. What nobody has agreed to is "
-    + "shown, and not started."
+    "Every server that may be started is started, asked for its tools, and ended again. A server that is not approved is "
+    + "shown, and not started.",
+    "The exit code is 4 if a server that should be there is missing: not one that is switched off, or that waits for an "
+    + "approval or a login."
   ],
   args: [],
-  options: [],
+  options: [View.allowMissing],
   examples: [
     ["list", "The servers of this workspace and of this user."],
     ["list --import cursor --json", "Those of Cursor too, for a program to read."]
   ],
-  run
+  run: ({ isSet, shared }) =>
+    Application.use(
+      shared,
+      () => Effect.succeed({ once: true }),
+      ({ discovery, listed, near }) =>
+        Effect.gen(function*() {
+          const screen = yield* Screen.Screen
+          const servers = View.all(yield* listed, discovery, shared.servers)
+          const documents = servers.map((server) => documentOf(server, discovery))
+          if (shared.json) yield* screen.json(Servers, { servers: documents })
+          else if (servers.length === 0) yield* NoServers.note
+          else {
+            const rows = documents.map((one): ReadonlyArray<Table.Cell> => [
+              { text: one.name, style: "strong" },
+              one.transport ?? "-",
+              View.span(one.state, one.pausedUntil),
+              one.tools === null ? "-" : String(one.tools),
+              one.era ?? "-",
+              one.scope,
+              one.from.path === null
+                ? one.from.provider
+                : `${near(one.from.path)}${one.from.line === null ? "" : `:${one.from.line}`}`
+            ])
+            yield* screen.out(...Table.narrowed(columns, rows, screen.columns))
+            yield* screen.note(...servers.flatMap(({ view }) => View.lines(view, screen.columns)))
+          }
+          return yield* View.conclude(servers.map(({ view }) => view), isSet)
+        })
+    )
 }

@@ -8,7 +8,7 @@ import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
-import { reasonOf } from "../toolFound.ts"
+import { reasonOf } from "../serverView.ts"
 import { format } from "../toolRef.ts"
 
 /** The document of `prompts --json`. */

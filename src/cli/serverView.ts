@@ -1,0 +1,212 @@
+/** A server in the words of the terminal: its state, the cause that matters most, and the next step. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import type * as ConfigIssue from "../config/ConfigIssue.ts"
+import * as McpError from "../McpError.ts"
+import type * as McpRuntime from "../McpRuntime.ts"
+import type * as ServerStatus from "../runtime/ServerStatus.ts"
+import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import type * as Command from "./Command.ts"
+import * as ExitCode from "./ExitCode.ts"
+import { clock } from "./following.ts"
+import * as IssueShape from "./issueShape.ts"
+import * as Place from "./place.ts"
+import * as Screen from "./Screen.ts"
+import type * as Settling from "./settling.ts"
+import { indented, wrapped } from "./wrapped.ts"
+
+/** `waiting`: it connects when it is used, or at the next attempt. `off`: by configuration, by a policy, or by command. */
+export const State = Schema.Literal(
+  "connected",
+  "starting",
+  "waiting",
+  "needs login",
+  "needs approval",
+  "off",
+  "failed"
+)
+export type State = typeof State.Type
+
+export const stateOf = (status: ServerStatus.ServerStatus): State => {
+  switch (status._tag) {
+    case "Connected":
+      return "connected"
+    case "Connecting":
+      return "starting"
+    case "Idle":
+    case "Reconnecting":
+      return "waiting"
+    case "NeedsAuth":
+      return "needs login"
+    case "Blocked":
+      return status.why === "untrusted" ? "needs approval" : "off"
+    case "Disabled":
+    case "Closed":
+      return "off"
+    case "Failed":
+      return "failed"
+  }
+}
+
+const styles: Record<State, Screen.Style> = {
+  connected: "good",
+  starting: "weak",
+  waiting: "weak",
+  "needs login": "warning",
+  "needs approval": "warning",
+  off: "weak",
+  failed: "bad"
+}
+
+/** The state in a table, with the end of a pause as a clock time, because a remaining time is soon out of date. */
+export const span = (state: State, pausedUntil?: number | null): Screen.Span =>
+  typeof pausedUntil === "number"
+    ? { text: `${state} (paused until ${clock(pausedUntil)} UTC)`, style: "warning" }
+    : { text: state, style: styles[state] }
+
+/** The causes in the order in which a person deals with them: nothing behind the first can be seen before it is removed. */
+const rank = (error: McpError.McpError): number => {
+  switch (error._tag) {
+    case "ConfigurationError":
+      return error.variable?.why === "input-required" ? 1 : 0
+    case "SpawnFailed":
+      return 2
+    case "NetworkError":
+      return error.code === "ENOTFOUND" || error.code === "EAI_AGAIN" ? 4 : 3
+    case "HttpError":
+      return error.reason === "forbidden" ? 5 : error.status === 404 || error.status === 410 ? 4 : 7
+    case "AuthorizationFailed":
+      return 5
+    case "ConnectTimeout":
+    case "RequestTimeout":
+    case "ServerUnavailable":
+      return 6
+    default:
+      return 7
+  }
+}
+
+/** The first cause; an error that only says that a wait has ended hides the one it waited for. */
+export const cause = <E extends McpError.McpError>(errors: ReadonlyArray<E>): E | McpError.ConnectError | undefined =>
+  errors.flatMap((error): ReadonlyArray<E | McpError.ConnectError> =>
+    error._tag === "RequestTimeout" && error.lastError !== undefined ? [error, error.lastError] : [error]
+  ).toSorted((one, other) => rank(one) - rank(other))[0]
+
+/** Why a server has nothing to offer. */
+export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpError.RuntimeError => {
+  // a `RequestTimeout` of a request that was not sent only means that the wait has ended
+  const isWait = error?._tag === "RequestTimeout" && error.outcome === "not-sent"
+  if (status._tag === "Connecting" && (error === undefined || isWait)) {
+    return new McpError.ServerUnavailable({ server, why: "connecting" })
+  }
+  if (error !== undefined) return error
+  const why = status._tag === "Blocked" ? status.why : status._tag === "Disabled" ? "disabled" : "disconnected"
+  return new McpError.ServerUnavailable({ server, why })
+}
+
+export interface View {
+  readonly name: string
+  readonly state: State
+  /** A word for programs: what blocks it, switches it off or makes its entry invalid. */
+  readonly why: string | undefined
+  readonly error: McpError.RuntimeError | undefined
+  /** What a person has to know, without the name of the server. */
+  readonly reason: string | undefined
+  readonly hint: string | undefined
+}
+
+/** The message without the name of the server, which stands before it already. */
+export const unnamed = (server: string, message: string): string =>
+  message.startsWith(`${server}: `) ? message.slice(server.length + 2) : message
+
+const whyOf = ({ state }: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | undefined): string | undefined => {
+  if (state._tag === "Invalid") return state.kind
+  return info !== undefined && "why" in info.status ? info.status.why : undefined
+}
+
+/** The fault of an entry that costs the server: it is invalid, or a variable that it needs has no value. */
+const faultOf = (found: ConfigDiscovery.Found, issues: ReadonlyArray<ConfigIssue.ConfigIssue>) =>
+  IssueShape.ofServer(found, issues).find(({ kind, severity }) =>
+    found.state._tag === "Invalid" ? severity === "error" : kind === "variable-unset"
+  )
+
+/** `unlisted` is the error of its list, where it is connected and its tools are not known. */
+export const of = (
+  found: ConfigDiscovery.Found,
+  { issues }: Pick<ConfigDiscovery.Discovery, "issues">,
+  info: McpRuntime.ServerInfo | undefined,
+  unlisted?: McpError.RuntimeError
+): View => {
+  const { name, state } = found
+  const error = info && cause([
+    ...(info.error !== undefined || info.status._tag === "Connecting" || info.status._tag === "Blocked"
+      ? [reasonOf({ server: name, status: info.status, error: info.error })]
+      : []),
+    ...(unlisted === undefined ? [] : [unlisted])
+  ])
+  // the error of an unset variable names its next step, and stands for the issue
+  const fault = error !== undefined && rank(error) < 2 ? undefined : faultOf(found, issues)
+  return {
+    name,
+    state: state._tag === "Invalid" ? "failed" : info === undefined ? "waiting" : stateOf(info.status),
+    why: whyOf(found, info),
+    error,
+    ...fault === undefined
+      ? { reason: error && unnamed(name, error.message), hint: error && McpError.forPerson(error) }
+      : { reason: `${fault.message} (${Place.of(fault)})`, hint: undefined }
+  }
+}
+
+/** Whether a server that should be there is not: it is neither switched off nor waits for a person or its first use. */
+export const isMissing = ({ error, state }: View): boolean =>
+  state === "failed" || state === "starting" || (error !== undefined && (state === "connected" || state === "waiting"))
+
+/** The cause behind the name, and the next step below it. */
+export const lines = (
+  { hint, name, reason }: Pick<View, "hint" | "name" | "reason">,
+  columns: number,
+  title = ""
+): ReadonlyArray<Screen.Line> => {
+  const [first, ...more] = reason === undefined ? [] : wrapped(`${title}${name}: ${reason}`, columns - 2)
+  return [
+    ...(first === undefined ? [] : [first, ...more.map((line) => `  ${line}`)]),
+    ...(hint === undefined ? [] : indented(2, hint, columns))
+  ]
+}
+
+/** All servers, or those of these names, in the order of the configuration. */
+export const all = (
+  { servers, unlisted }: Pick<Settling.Listed, "servers" | "unlisted">,
+  discovery: ConfigDiscovery.Discovery,
+  names: ReadonlyArray<string>
+) => {
+  const infos = new Map(servers.map((info) => [info.name, info]))
+  const found = discovery.servers.filter(({ name }) => names.length === 0 || names.includes(name))
+  return found.map((one) => {
+    const info = infos.get(one.name)
+    return { found: one, info, view: of(one, discovery, info, unlisted.get(one.name)) }
+  })
+}
+
+export const allowMissing: Command.Option = { name: "allow-missing", about: "End with 0 although servers are missing." }
+
+/** Names the servers that are missing, and gives the exit code of the command. */
+export const conclude = (
+  views: ReadonlyArray<View>,
+  isSet: Command.Invocation["isSet"]
+): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
+  Effect.gen(function*() {
+    const names = views.filter(isMissing).map(({ name }) => name)
+    if (names.length === 0 || isSet(allowMissing.name)) return ExitCode.ok
+    const { columns, note } = yield* Screen.Screen
+    const title = "error: "
+    const [first = "", ...more] = wrapped(
+      `${title}the tools of ${names.length === 1 ? "a server" : `${names.length} servers`} are missing: ${
+        names.join(", ")
+      }. With --${allowMissing.name} that is no error.`,
+      columns
+    )
+    yield* note([{ text: title, style: "bad" }, first.slice(title.length)], ...more)
+    return ExitCode.connection
+  })
