@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { constants } from "node:fs"
+import { constants, type Stats as FileStats } from "node:fs"
 import { open, readdir, realpath, stat } from "node:fs/promises"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import { wildcard } from "../text/wildcard.ts"
@@ -42,7 +42,6 @@ export interface ReadOptions {
   readonly origin: Scope.Origin
   /** The workspace: a folder in it that is a link to somewhere else is not one of its folders. */
   readonly root?: string | undefined
-  readonly maxBytes?: number | undefined
 }
 
 /** One of several files. */
@@ -50,17 +49,10 @@ export interface Wanted extends ReadOptions {
   readonly path: string
 }
 
-export interface Stats {
-  readonly isFile: () => boolean
-  readonly isDirectory: () => boolean
-  readonly size: number
-  readonly mode: number
-  readonly uid: number
-  readonly dev: number
-  readonly ino: number
-  readonly mtimeMs: number
-  readonly ctimeMs: number
-}
+export type Stats = Pick<
+  FileStats,
+  "ctimeMs" | "dev" | "ino" | "isDirectory" | "isFile" | "mode" | "mtimeMs" | "size" | "uid"
+>
 
 export interface Handle {
   readonly stat: () => Promise<Stats>
@@ -206,6 +198,12 @@ const contentOf = async (handle: Handle, size: number, maxBytes: number): Promis
   }
 }
 
+/** A path that is looked for, and the names on the way that are left. */
+interface Way {
+  readonly wanted: string
+  readonly names: ReadonlyArray<string>
+}
+
 /** Asks once for each text. */
 const once = <A>(ask: (about: string) => Promise<A>): (about: string) => Promise<A> => {
   const known = new Map<string, Promise<A>>()
@@ -220,7 +218,7 @@ export const make: (
   options?: Partial<Options>
 ) => Effect.Effect<ConfigFiles["Type"], never, FileSystem.FileSystem | Path.Path> = Effect.fnUntraced(
   function*(options) {
-    const { disk, interval, maxBytes: usual, maxMatches, timeout } = { ...defaults, ...options }
+    const { disk, interval, maxBytes, maxMatches, timeout } = { ...defaults, ...options }
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const host = yield* HostEnvironment.HostEnvironment
@@ -263,7 +261,7 @@ export const make: (
     }
 
     /** The file, and where it is. The target of a link is opened, and is itself no link. */
-    const opened = async (at: string, maxBytes: number): Promise<readonly [Handle, real: string]> => {
+    const opened = async (at: string): Promise<readonly [Handle, real: string]> => {
       if (!isWindows) {
         try {
           return [await disk.open(at), at]
@@ -281,7 +279,7 @@ export const make: (
     const reader = () => {
       const realFolder = once((folder) => realOf(path.resolve(folder)))
       const statFolder = once((folder) => disk.stat(folder))
-      return async ({ maxBytes = usual, origin, path: at, root }: Wanted): Promise<Content> => {
+      return async ({ origin, path: at, root }: Wanted): Promise<Content> => {
         const folder = path.dirname(at)
         if (origin === "workspace" && root !== undefined) {
           if (!(await isInside(await realFolder(root), await realFolder(folder)))) {
@@ -290,7 +288,7 @@ export const make: (
             throw new Refusal("insecure-file", "its folder is a link that leads out of the workspace")
           }
         }
-        const [handle, real] = await opened(at, maxBytes)
+        const [handle, real] = await opened(at)
         try {
           const stats = await handle.stat()
           checkFile(stats, maxBytes)
@@ -328,59 +326,67 @@ export const make: (
         return Effect.map(within(() => Promise.all(files.map(look)), () => []), () => read.slice())
       })
 
+    /** The names in a folder, or nothing if it exists and cannot be listed. */
+    const list = async (folder: string): Promise<ReadonlyArray<string> | undefined> => {
+      try {
+        return await disk.readdir(folder)
+      } catch (error) {
+        return refusalOf(error) === undefined ? [] : undefined
+      }
+    }
+
+    /** The wanted names that are in a folder, as far as its listing tells. */
+    const matchesIn = (names: ReadonlyArray<string> | undefined) => {
+      // volumes differ in what is the same name; too many paths are no harm
+      const folded = (name: string): string => name.normalize("NFC").toLowerCase()
+      const known = names && new Set(names.map(folded))
+      return (wanted: string): ReadonlyArray<string> => {
+        if (!wanted.includes("*")) return known === undefined || known.has(folded(wanted)) ? [wanted] : []
+        const fits = wildcard(wanted)
+        // hidden ones are meant only if they are named
+        const found = names?.filter((name) => fits(name) && (!name.startsWith(".") || wanted.startsWith(".")))
+        return found?.toSorted().slice(0, maxMatches) ?? []
+      }
+    }
+
     /**
-     * Hosts have hundreds of paths, and few are in use: the folders on the way are looked into, but for those with one wanted
-     * name, because it costs as much to open that.
+     * Hosts have hundreds of paths, and few are in use: a folder is listed before what is below it is looked for, but for one with
+     * a single wanted name, because it costs as much to open that.
      */
     const find: ConfigFiles["Type"]["find"] = (paths) =>
       Effect.suspend(() => {
-        const found = new Map<string, ReadonlyArray<string>>(paths.map((at) => [at, at.includes("*") ? [] : [at]]))
-        const wanted = new Map<string, Set<string>>()
-        for (const each of paths) {
-          for (let at = path.resolve(each), folder = path.dirname(at); folder !== at; folder = path.dirname(at)) {
-            const names = wanted.get(folder)
-            wanted.set(folder, (names ?? new Set()).add(at))
-            if (names !== undefined) break
-            at = folder
+        const found = new Map<string, Array<string>>(paths.map((at) => [at, at.includes("*") ? [] : [at]]))
+        const look = async (folder: string, ways: ReadonlyArray<Way>): Promise<void> => {
+          const next = new Map<string, ReadonlyArray<Way>>()
+          for (const { names: [name = "", ...names], wanted } of ways) {
+            next.set(name, [...(next.get(name) ?? []), { wanted, names }])
           }
+          const isAlone = next.size === 1 && !ways.some(({ wanted }) => wanted.includes("*"))
+          const matching = matchesIn(isAlone ? undefined : await list(folder))
+          await Promise.all(Array.from(next, async ([name, ways]) => {
+            const matches = matching(name)
+            for (const { wanted } of ways) if (matches.length === 0 && !wanted.includes("*")) found.set(wanted, [])
+            for (const match of matches) {
+              const at = path.join(folder, match)
+              for (const { names, wanted } of ways) {
+                const all = found.get(wanted)!
+                if (names.length === 0 && wanted.includes("*") && all.length < maxMatches) all.push(at)
+              }
+              const below = ways.filter(({ names }) => names.length > 0)
+              if (below.length > 0) await look(at, below)
+            }
+          }))
         }
-        // volumes differ in what is the same name; too many paths are no harm
-        const folded = (name: string): string => name.normalize("NFC").toLowerCase()
-        /** Nothing, if a folder exists and cannot be looked into. */
-        const look = once(async (folder) => {
-          try {
-            const names = await disk.readdir(folder)
-            return { names, folded: new Set(names.map(folded)) }
-          } catch (error) {
-            return refusalOf(error) === undefined ? { names: [], folded: new Set<string>() } : undefined
-          }
-        })
-        const below = async (
-          folder: string,
-          [name, ...rest]: ReadonlyArray<string>
-        ): Promise<ReadonlyArray<string>> => {
-          if (name === undefined) return [folder]
-          const isPattern = name.includes("*")
-          const there = isPattern || wanted.get(folder)?.size !== 1 ? await look(folder) : undefined
-          if (!isPattern) {
-            return there === undefined || there.folded.has(folded(name)) ? below(path.join(folder, name), rest) : []
-          }
-          const fits = wildcard(name)
-          // hidden ones are meant only if they are named
-          const matches = there?.names.filter((one) => fits(one) && (!one.startsWith(".") || name.startsWith(".")))
-          const all: Array<string> = []
-          for (const one of matches?.toSorted().slice(0, maxMatches) ?? []) {
-            all.push(...await below(path.join(folder, one), rest))
-          }
-          return all.slice(0, maxMatches)
-        }
-        const lookFor = async (each: string): Promise<void> => {
-          const absolute = path.resolve(each)
+        const roots = new Map<string, Array<Way>>()
+        for (const wanted of paths) {
+          const absolute = path.resolve(wanted)
           const { root } = path.parse(absolute)
-          const matches = await below(root, absolute.slice(root.length).split(path.sep))
-          found.set(each, each.includes("*") ? matches : matches.map(() => each))
+          const ways = roots.get(root) ?? []
+          roots.set(root, ways)
+          ways.push({ wanted, names: absolute.slice(root.length).split(path.sep) })
         }
-        return Effect.map(within(() => Promise.all(paths.map(lookFor)), () => []), () => new Map(found))
+        const all = () => Promise.all(Array.from(roots, ([root, ways]) => look(root, ways)))
+        return Effect.map(within(all, () => []), () => new Map(found))
       })
 
     return {
@@ -408,13 +414,10 @@ export const layerMemory = (
   files: ReadonlyMap<string, string | Uint8Array | Refused>,
   changed: Stream.Stream<void> = Stream.never
 ): Layer.Layer<ConfigFiles> => {
-  const read = ({ maxBytes = Infinity, path }: Wanted): Content | Refused | undefined => {
+  const read = ({ path }: Wanted): Content | Refused | undefined => {
     const file = files.get(path)
     if (file === undefined || (typeof file === "object" && "_tag" in file)) return file
-    const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file
-    return bytes.length > maxBytes
-      ? { _tag: "Refused", kind: "file-too-large", detail: `more than ${maxBytes} bytes` }
-      : { _tag: "Content", bytes }
+    return { _tag: "Content", bytes: typeof file === "string" ? new TextEncoder().encode(file) : file }
   }
   const expand = (pattern: string): ReadonlyArray<string> => {
     const names = pattern.split("/").map((part) => wildcard(part))
