@@ -361,7 +361,9 @@ export const make: (
           for (const { names: [name = "", ...names], wanted } of ways) {
             next.set(name, [...(next.get(name) ?? []), { wanted, names }])
           }
-          const isAlone = next.size === 1 && !ways.some(({ wanted }) => wanted.includes("*"))
+          const isAlone = next.size === 1 && !ways[0]?.names[0]?.includes("*") &&
+            // what a pattern stands for is there
+            ways.every(({ names, wanted }) => !wanted.includes("*") || names.some((name) => name.includes("*")))
           const matching = matchesIn(isAlone ? undefined : await list(folder))
           await Promise.all(Array.from(next, async ([name, ways]) => {
             const matches = matching(name)
