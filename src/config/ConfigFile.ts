@@ -9,27 +9,27 @@ import type { Item } from "./readEntry.ts"
 import * as Reader from "./reader.ts"
 import type * as Scope from "./Scope.ts"
 
-export interface Options {
-  /** Whose file it is, by id (`claude-code`) or as the dialect itself. */
-  readonly host: string | Dialect.Dialect
-  readonly scope: Scope.Scope
+export interface Options extends Omit<Dialect.Context, "origin" | "path" | "position"> {
+  /** The id of the host; an unknown one is read as the native format. */
+  readonly host: string
   /** Who could have written it; default: what is usual for the scope. */
   readonly origin?: Scope.Origin | undefined
   readonly path?: string | undefined
   /** Default: by the ending of the path, or what is usual for the host. */
   readonly format?: Document.Format | undefined
-  /** Where in the document the servers are; default: where the host has them in a file of that name. */
-  readonly pointer?: ReadonlyArray<string> | undefined
-  /** Whether what the host itself would not take is an error. */
-  readonly strict?: boolean | undefined
-  readonly limits?: Partial<Document.Limits> | undefined
 }
 
-export interface ConfigFile {
+export interface ConfigFile extends Omit<Dialect.Decoded, "issues"> {
   readonly document: Document.Document
-  readonly decoded: Dialect.Decoded
   /** Of the file and of its entries, with their lines. */
   readonly issues: ReadonlyArray<ConfigIssue.ConfigIssue>
+}
+
+/** A file of which nothing can be used. */
+export const nothing: ConfigFile = {
+  ...Reader.nothing,
+  document: { root: undefined, issues: [], position: () => undefined },
+  issues: []
 }
 
 const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
@@ -67,32 +67,33 @@ export const issueOf = (
 })
 
 /** The pointer to the servers in files of that name, where the host has one for all of them. */
-const usualPointer = (dialect: Dialect.Dialect, path: string | undefined): ReadonlyArray<string> | undefined => {
-  if (path === undefined) return undefined
-  const name = nameOfFile(path)
-  const places = dialect.locations.filter((location) => pathsOf(location).some((one) => nameOfFile(one) === name))
+const usualPointer = ({ locations }: Dialect.Dialect, path: string): ReadonlyArray<string> | undefined => {
+  const places = locations.filter((location) => pathsOf(location).some((one) => nameOfFile(one) === nameOfFile(path)))
   const [first] = places
   // a pointer that depends on the workspace is given by the caller
   const isFixed = first?.pointer?.every((part) => !part.includes("{")) === true
   return isFixed && places.every(({ pointer }) => pointer !== undefined) ? first?.pointer : undefined
 }
 
-/** Reads a file. It never fails: faults are issues. An unknown host is read as the native format. */
+/** Reads a file. It never fails: faults are issues. */
 export const decode = (bytes: Uint8Array, options: Options): Effect.Effect<ConfigFile> => {
-  const { host, limits, origin, path, pointer, scope, strict } = options
-  const dialect = typeof host === "string" ? Dialect.find(host) ?? Dialect.native : host
-  const context = {
-    scope,
-    origin: origin ?? usualOrigin[scope],
-    path,
-    pointer: pointer ?? usualPointer(dialect, path),
-    strict
-  }
-  const format = options.format ?? formatOf(path ?? "", dialect.format)
-  return Effect.map(Document.decode(bytes, format, limits), (document) => read(dialect, context, document))
+  const { format, host, origin, path, pointer, scope, strict } = options
+  const dialect = Dialect.find(host) ?? Dialect.native
+  return Effect.map(
+    Document.decode(bytes, format ?? formatOf(path ?? "", dialect.format)),
+    (document) =>
+      read(dialect, document, {
+        scope,
+        origin: origin ?? usualOrigin[scope],
+        path,
+        pointer: pointer ?? (path === undefined ? undefined : usualPointer(dialect, path)),
+        strict,
+        position: document.position
+      })
+  )
 }
 
-const read = (dialect: Dialect.Dialect, context: Dialect.Context, document: Document.Document): ConfigFile => {
+const read = (dialect: Dialect.Dialect, document: Document.Document, context: Dialect.Context): ConfigFile => {
   const about: About = { provider: dialect.host, scope: context.scope, path: context.path }
   const { issues: faults, position, root } = document
   const ofDocument = faults.map((issue) => judged(dialect, context, issue))
@@ -109,13 +110,14 @@ const read = (dialect: Dialect.Dialect, context: Dialect.Context, document: Docu
   const ofItem = (item: Item): ReadonlyArray<ConfigIssue.ConfigIssue> => {
     if (item._tag === "Patch" || item._tag === "Given") return []
     const severity = item._tag === "Invalid" ? "error" : "warning"
+    const { pointer } = item.provenance
     return (item._tag === "Invalid" ? [item] : item.warnings).map(({ at, detail, kind }) => {
       const way = at === undefined ? [] : wayIn(item.raw, at)
-      const place = position([...item.pointer, ...way]) ?? position(item.pointer)
+      const place = position([...pointer, ...way]) ?? position(pointer)
       return issueOf({ ...about, server: item.name, ...place }, severity, kind, { at, detail })
     })
   }
-  return { document, decoded, issues: [...ofFile, ...decoded.items.flatMap(ofItem)] }
+  return { ...decoded, document, issues: [...ofFile, ...decoded.items.flatMap(ofItem)] }
 }
 
 /**

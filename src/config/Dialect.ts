@@ -40,6 +40,8 @@ export interface Location {
   readonly policyOnly?: boolean | undefined
   /** Whether no other file counts, if it is there. */
   readonly exclusive?: boolean | undefined
+  /** Read without an import of the host. */
+  readonly always?: boolean | undefined
 }
 
 /** The place of a document. */
@@ -52,6 +54,8 @@ export interface Context {
   readonly pointer?: ReadonlyArray<string> | undefined
   /** Whether what the host itself would refuse is an error here too (default: no, a warning). */
   readonly strict?: boolean | undefined
+  /** Where a part of the document begins. */
+  readonly position?: Document.Document["position"] | undefined
 }
 
 /** A question that a file declares, for `${input:id}`. */
@@ -63,8 +67,6 @@ export interface Decoded {
   /** About the file: a file with an error has no items. */
   readonly issues: ReadonlyArray<Document.DocumentIssue>
   readonly inputs: ReadonlyArray<Input>
-  /** The `${input:id}` that no declaration belongs to. */
-  readonly undeclaredInputs: ReadonlyArray<string>
   /** The host's own lists, in our words. */
   readonly policy: ServerPolicy.Policy | undefined
   /** The rules on tools. */
@@ -163,6 +165,8 @@ export interface Dialect {
   /** `claude-code`, `vscode`, `native`, …. */
   readonly host: string
   readonly title: string
+  /** The host whose files these are too, where it has files of several kinds: its id means all of them. */
+  readonly partOf?: string | undefined
   readonly format: Document.Format
   /** How entries of the same name in several of its files are put together; default: `whole`. */
   readonly merge?: "whole" | "deep" | undefined

@@ -14,7 +14,6 @@ import { programOfLine } from "./launcher.ts"
 import * as Locate from "./locate.ts"
 import * as Merge from "./merge.ts"
 import { folderOf } from "./paths.ts"
-import type { Item } from "./readEntry.ts"
 import * as ReadFiles from "./readFiles.ts"
 import * as Resolution from "./Resolution.ts"
 import * as Scope from "./Scope.ts"
@@ -28,9 +27,10 @@ interface Around {
   readonly place: Locate.Place
   readonly options: ConfigDiscovery.Options
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
+  /** The invalid entries of files, which are reported already. */
+  readonly reported: ReadonlySet<Scope.Provenance>
+  /** By the path of a file. */
   readonly inputs: ReadonlyMap<string | undefined, ReadonlyArray<Dialect.Input>>
-  /** The items of files, whose own issues are reported already. */
-  readonly items: ReadonlySet<Item>
   readonly isEnabled: (name: string, enabled: boolean) => boolean
 }
 
@@ -44,12 +44,12 @@ interface Draft {
 /** Disabling is stronger than enabling. Every file may disable; those of the workspace may not enable. */
 const switches = (
   { disable, enable }: ConfigDiscovery.Options,
-  reads: ReadonlyArray<ReadFiles.Read>
+  files: ReadonlyArray<ReadFiles.File>
 ): Around["isEnabled"] => {
-  const off = new Set([...disable, ...reads.flatMap(({ decoded }) => decoded.switches?.off ?? [])])
+  const off = new Set([...disable, ...files.flatMap(({ switches }) => switches?.off ?? [])])
   const on = new Set([
     ...enable,
-    ...reads.flatMap(({ decoded, source }) => Scope.rights(source.origin).start ? decoded.switches?.on ?? [] : [])
+    ...files.flatMap(({ origin, switches }) => Scope.rights(origin).start ? switches?.on ?? [] : [])
   ])
   return (name, enabled) => !off.has(name) && (enabled || on.has(name))
 }
@@ -62,10 +62,10 @@ const expansionOf = (
   merged: Merge.Merged,
   entry: ServerConfig.Entry,
   fingerprint: string,
-  { inputs, options, place }: Around
+  { inputs, options, place: { home, platform, root } }: Around
 ): Scope.Expansion => {
   const { path, provider, scope } = merged.provenance
-  const configDir = path === undefined ? place.root : folderOf(path)
+  const configDir = path === undefined ? root : folderOf(path)
   const declared = inputs.get(path) ?? []
   // relative paths of the workspace begin there, and those of other files at the file
   const isOfRoot = path === undefined || scope === "project" || scope === "local"
@@ -75,16 +75,16 @@ const expansionOf = (
     origin: originOf(merged),
     grants: [],
     places: {
-      projectDir: place.root,
-      workspaceFolder: place.root,
-      workspaceFolderBasename: place.root.replace(/^.*[\\/]/, ""),
-      userHome: place.home,
+      projectDir: root,
+      workspaceFolder: root,
+      workspaceFolderBasename: root.replace(/^.*[\\/]/, ""),
+      userHome: home,
       configDir,
-      pathSeparator: place.platform === "win32" ? "\\" : "/",
+      pathSeparator: platform === "win32" ? "\\" : "/",
       ...(scope === "plugin" ? { pluginRoot: configDir, pluginData: `${configDir}/data` } : undefined)
     },
-    directory: isOfRoot ? place.root : configDir,
-    root: place.root,
+    directory: isOfRoot ? root : configDir,
+    root,
     fingerprint,
     ...(entry.transport !== "stdio" && entry.env !== undefined
       ? { own: new Map(Array.from(entry.env, ([name, text]) => [name, Redacted.make(text)])) }
@@ -96,7 +96,7 @@ const expansionOf = (
 
 /** What consent shows of an entry, and what it grants. */
 const candidateOf = (
-  { item: { entry, extra, warnings }, name, provenance }: Merge.Merged & { readonly item: { readonly _tag: "Server" } },
+  { entry, extra, name, provenance, warnings }: Extract<Merge.Merged, { readonly _tag: "Server" }>,
   config: ServerConfig.ServerConfig,
   { fingerprint = "", inputs = [], places, root = "" }: Scope.Expansion,
   hazards: ReadonlyArray<Hazards.Hazard>
@@ -122,39 +122,30 @@ const candidateOf = (
 }
 
 /** The configuration of an owner of a name, its state as far as it does not depend on trust, and its issues. */
-const decide = (merged: Merge.Merged, around: Around): Draft => {
-  const { dropped, item, name, provenance, sameAs, shadows, sources } = merged
+const decide = (around: Around) => (merged: Merge.Merged): Draft => {
+  const { dropped, name, provenance, sameAs, shadows, sources } = merged
   const { inputs, place, policies } = around
-  const about = { ...provenance, server: item.name }
-  const fingerprint = item._tag === "Given"
-    ? Fingerprint.of(item.config)
-    : Fingerprint.entry(item, provenance, place.root, inputs.get(provenance.path))
-  const entry = item._tag === "Server" ? item.entry : undefined
-  const expansion = entry && expansionOf(merged, entry, fingerprint, around)
-  const found = (state: ConfigDiscovery.State, config?: ServerConfig.ServerConfig): ConfigDiscovery.Found => ({
-    name,
-    state,
-    entry: config && entry,
-    config,
-    provenance,
-    shadows,
-    sources,
-    sameAs,
-    fingerprint
-  })
+  const about = { ...provenance, server: name }
   const error = (kind: ConfigIssue.EntryFault, why?: { readonly at?: string; readonly detail?: string | undefined }) =>
     issueOf(about, "error", kind, why)
-  if (item._tag === "Patch" || item._tag === "Invalid") {
-    const kind = item._tag === "Patch" ? "missing-transport" : item.kind
-    return { found: found({ _tag: "Invalid", kind }), issues: around.items.has(item) ? [] : [error(kind)] }
-  }
-  const made = item._tag === "Server"
-    ? ServerConfig.ofEntry(item.entry, { expansion, provenance })
-    : Either.right({ ...item.config, provenance })
+  const fingerprint = merged._tag === "Given"
+    ? Fingerprint.of(merged.config)
+    : Fingerprint.entry(merged, provenance, place.root, inputs.get(provenance.path))
+  const base = { name, provenance, shadows, sources, sameAs, fingerprint }
+  const invalid = (kind: ConfigIssue.EntryFault, issue: ConfigIssue.ConfigIssue): Draft => ({
+    found: { ...base, state: { _tag: "Invalid", kind }, entry: undefined, config: undefined },
+    issues: around.reported.has(provenance) ? [] : [issue]
+  })
+  if (merged._tag === "Invalid") return invalid(merged.kind, error(merged.kind))
+  const server = merged._tag === "Server" ? merged : undefined
+  const entry = server?.entry
+  const expansion = entry && expansionOf(merged, entry, fingerprint, around)
+  const made = merged._tag === "Given"
+    ? Either.right({ ...merged.config, provenance })
+    : ServerConfig.ofEntry(merged.entry, { expansion, provenance })
   if (Either.isLeft(made)) {
     const { detail, path } = made.left
-    const kind = "invalid-value"
-    return { found: found({ _tag: "Invalid", kind }), issues: [error(kind, { at: path, detail })] }
+    return invalid("invalid-value", error("invalid-value", { at: path, detail }))
   }
   const enabled = around.isEnabled(name, made.right.enabled !== false)
   const config = made.right.enabled === enabled ? made.right : { ...made.right, enabled }
@@ -178,7 +169,7 @@ const decide = (merged: Merge.Merged, around: Around): Draft => {
       : undefined
     const blocked = { ...config, ...(isByRight ? {} : { required: false }), blocked: "denied" } as const
     return {
-      found: found({ _tag: "Denied", decision }, blocked),
+      found: { ...base, state: { _tag: "Denied", decision }, entry, config: blocked },
       issues: [...warnings, error("policy-denied", { detail })]
     }
   }
@@ -189,11 +180,11 @@ const decide = (merged: Merge.Merged, around: Around): Draft => {
       !rights.start || kind === "launch-override"
     )
   return {
-    found: found({ _tag: enabled ? "Ready" : "Disabled" }, config),
+    found: { ...base, state: { _tag: enabled ? "Ready" : "Disabled" }, entry, config },
     issues: warnings.concat(hazards.map((hazard) => issueOf(about, "warning", hazard.kind, hazard))),
-    ...(item._tag === "Given" || expansion === undefined || rights.start
+    ...(server === undefined || expansion === undefined || rights.start
       ? undefined
-      : { candidate: candidateOf({ ...merged, item }, config, expansion, hazards) })
+      : { candidate: candidateOf(server, config, expansion, hazards) })
   }
 }
 
@@ -237,21 +228,22 @@ export interface Requirements {
 }
 
 /** A discovery, with every path that was looked at, whether it exists or not. */
-export const make = ({ files, options: current, place: here, trust }: Requirements) => {
-  const read = ReadFiles.reading(files)
+export const make = ({ files: disk, options: current, place: here, trust }: Requirements) => {
+  const read = ReadFiles.reading(disk)
   return Effect.gen(function*() {
     const [options, place] = [current(), yield* here]
-    const { issues, paths, reads } = yield* read(place, options)
-    const policies = reads.flatMap(({ policies }) => policies)
+    const { files, issues, paths } = yield* read(place, options)
+    const policies = files.flatMap(({ policies }) => policies)
+    const items = files.flatMap(({ items }) => items)
     const around: Around = {
       place,
       options,
       policies,
-      inputs: new Map(reads.map(({ decoded, path }) => [path, decoded.inputs])),
-      items: new Set(reads.flatMap(({ decoded }) => decoded.items)),
-      isEnabled: switches(options, reads)
+      reported: new Set(items.filter(({ _tag }) => _tag === "Invalid").map(({ provenance }) => provenance)),
+      inputs: new Map(files.map(({ inputs, path }) => [path, inputs])),
+      isEnabled: switches(options, files)
     }
-    const drafts = Merge.merge([...reads, Merge.ofCode(options.servers)]).map((one) => decide(one, around))
+    const drafts = Merge.merge([...files, Merge.ofCode(options.servers)]).map(decide(around))
     const candidates = drafts.flatMap(({ candidate }) => candidate ?? [])
     const verdicts = yield* trust.review(candidates)
     const verdictOn = new Map(candidates.map((candidate, at) => [candidate, verdicts[at]]))
@@ -262,15 +254,15 @@ export const make = ({ files, options: current, place: here, trust }: Requiremen
     const discovery: ConfigDiscovery.Discovery = {
       servers,
       issues: [...issues, ...decided.flatMap(({ issues }) => issues)],
-      files: reads.map(({ decoded, isStale, path, provider, scope }) => ({
+      files: files.map(({ isStale, items, path, provider, scope }) => ({
         provider,
         scope,
         path,
-        servers: decoded.items.length,
+        servers: items.length,
         stale: isStale
       })),
       policies,
-      permissions: reads.flatMap(({ decoded }) => decoded.permissions ?? []),
+      permissions: files.flatMap(({ permissions = [] }) => permissions),
       configs: servers.flatMap(({ config }) => config ?? [])
     }
     return { discovery, paths }

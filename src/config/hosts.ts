@@ -116,7 +116,8 @@ export const hosts: ReadonlyArray<Dialect> = [
             "{programdata}/{app}/mcp-client.jsonc",
             "{programdata}/{app}/mcp-client.toml"
           ]
-        }
+        },
+        always: true
       },
       {
         scope: "local",
@@ -126,12 +127,14 @@ export const hosts: ReadonlyArray<Dialect> = [
           "{dir}/mcp-client.local.jsonc",
           "{dir}/mcp-client.local.toml",
           "{dir}/.cocode.local.toml"
-        ]
+        ],
+        always: true
       },
       {
         scope: "project",
         origin: "workspace",
-        path: ["{dir}/mcp-client.json", "{dir}/mcp-client.jsonc", "{dir}/mcp-client.toml", "{dir}/.mcp.toml"]
+        path: ["{dir}/mcp-client.json", "{dir}/mcp-client.jsonc", "{dir}/mcp-client.toml", "{dir}/.mcp.toml"],
+        always: true
       },
       {
         scope: "user",
@@ -141,7 +144,8 @@ export const hosts: ReadonlyArray<Dialect> = [
           "{config}/{app}/mcp-client.jsonc",
           "{config}/{app}/mcp-client.toml",
           "{config}/{app}/mcp.toml"
-        ]
+        ],
+        always: true
       }
     ],
     roots: [["mcpServers"], ["mcp_servers"]],
@@ -191,6 +195,38 @@ export const hosts: ReadonlyArray<Dialect> = [
     imports: true
   },
   {
+    host: "agent-plugins",
+    title: "Agent Plugins",
+    format: "json",
+    // plugins are where their hosts put them
+    locations: [{ scope: "plugin", origin: "plugin", path: "{plugin}/mcp.json", always: true }],
+    closed: true,
+    typeRequired: { for: "all", is: "fault" },
+    onlyWords: ["stdio", "streamable-http", "sse"],
+    mixing: "unknown-key",
+    encrypted: true,
+    variables: {
+      syntax: {
+        places: new Map([
+          ["PLUGIN_ROOT", "pluginRoot"],
+          ["PLUGIN_DATA", "pluginData"]
+        ])
+      },
+      in: ["args", "env", "cwd"]
+    },
+    fields: {
+      type: { is: "type" },
+      command: { is: "command" },
+      args: { is: "args" },
+      env: { is: "env" },
+      cwd: { is: "cwd" },
+      url: { is: "url" },
+      headers: { is: "headers" }
+    },
+    inspect: "closedDocument",
+    prepare: "insidePlugin"
+  },
+  {
     host: "claude-code",
     title: "Claude Code",
     format: "json",
@@ -231,8 +267,9 @@ export const hosts: ReadonlyArray<Dialect> = [
         variable: ["CLAUDE_CONFIG_DIR", ".claude.json"],
         pointer: ["projects", "{root}", "mcpServers"]
       },
-      { scope: "project", origin: "workspace", path: "{dir}/.mcp.json" },
-      { scope: "user", origin: "home", path: "~/.claude.json", variable: ["CLAUDE_CONFIG_DIR", ".claude.json"] }
+      { scope: "project", origin: "workspace", path: "{dir}/.mcp.json", always: true },
+      { scope: "user", origin: "home", path: "~/.claude.json", variable: ["CLAUDE_CONFIG_DIR", ".claude.json"] },
+      { scope: "plugin", origin: "plugin", path: "{plugin}/.mcp.json", always: true }
     ],
     shared: ["local", "user"],
     // marketplaces have plugins with and without the key
@@ -368,6 +405,7 @@ export const hosts: ReadonlyArray<Dialect> = [
   {
     host: "devin-local",
     title: "Devin Local",
+    partOf: "windsurf",
     format: "json",
     locations: [
       { scope: "local", origin: "workspace", path: "{root}/.devin/mcp_config.local.json" },
@@ -653,6 +691,7 @@ export const hosts: ReadonlyArray<Dialect> = [
   {
     host: "kilo-legacy",
     title: "Kilo Code before its own command line",
+    partOf: "kilo",
     format: "json",
     locations: [
       { scope: "project", origin: "workspace", path: "{root}/.kilocode/mcp.json" },
@@ -851,6 +890,7 @@ export const hosts: ReadonlyArray<Dialect> = [
   {
     host: "continue-json",
     title: "Continue",
+    partOf: "continue",
     format: "jsonc",
     locations: [
       { scope: "project", origin: "workspace", path: "{root}/.continue/mcpServers/*.json" }
@@ -1215,37 +1255,5 @@ export const hosts: ReadonlyArray<Dialect> = [
     typeRequired: { for: "all", is: "fault" },
     variables: { syntax: { env: true, input: true, pipes: true } },
     fields: { title: { is: "title" } }
-  },
-  {
-    host: "agent-plugins",
-    title: "Agent Plugins",
-    format: "json",
-    // plugins are where their hosts put them
-    locations: [],
-    closed: true,
-    typeRequired: { for: "all", is: "fault" },
-    onlyWords: ["stdio", "streamable-http", "sse"],
-    mixing: "unknown-key",
-    encrypted: true,
-    variables: {
-      syntax: {
-        places: new Map([
-          ["PLUGIN_ROOT", "pluginRoot"],
-          ["PLUGIN_DATA", "pluginData"]
-        ])
-      },
-      in: ["args", "env", "cwd"]
-    },
-    fields: {
-      type: { is: "type" },
-      command: { is: "command" },
-      args: { is: "args" },
-      env: { is: "env" },
-      cwd: { is: "cwd" },
-      url: { is: "url" },
-      headers: { is: "headers" }
-    },
-    inspect: "closedDocument",
-    prepare: "insidePlugin"
   }
 ]

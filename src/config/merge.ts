@@ -4,6 +4,7 @@
  */
 import * as Order from "effect/Order"
 import * as Redacted from "effect/Redacted"
+import * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
 import { tables } from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
@@ -23,24 +24,16 @@ export interface Layer {
   readonly rank: number
   /** How many folders above the current one it lies: the nearer wins. */
   readonly distance: number
-  /** Whether its entries are laid over weaker ones of the same provider field by field (OpenCode, Kilo). */
-  readonly deep: boolean
   /** Whether files of lower or equal precedence are ignored, even if this file is empty. */
   readonly exclusive: boolean
-  readonly items: ReadonlyArray<LayerItem>
+  readonly items: ReadonlyArray<Item>
 }
 
-export interface LayerItem {
-  readonly item: Item
-  readonly provenance: Scope.Provenance
-}
+/** The entry that owns a name after the merge. An invalid or disabled entry owns it too. */
+export type Merged = Exclude<Item, { readonly _tag: "Patch" }> & Standing
 
-/** The server that a name stands for after the merge. */
-export interface Merged {
-  readonly name: string
-  /** The entry that owns the name. An invalid or disabled entry owns it too. */
-  readonly item: Item
-  readonly provenance: Scope.Provenance
+/** What the merge says about an entry. */
+interface Standing {
   /** The entries of the same name that do not count, the strongest first. */
   readonly shadows: ReadonlyArray<Scope.Provenance>
   /** The entries that were combined, the weakest first; empty where one entry is used alone. */
@@ -142,7 +135,7 @@ const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: Docu
   )
   const entry = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
   // every value is of the field that it stands under
-  return { entry: entry as unknown as ServerConfig.Entry, dropped, isSame }
+  return { entry: entry as unknown as ServerConfig.Entry, dropped }
 }
 
 const isRelative = (path: string): boolean => !/^(?:[\\/~]|[A-Za-z]:[\\/]|\$\{)/.test(path)
@@ -151,97 +144,85 @@ const isRelative = (path: string): boolean => !/^(?:[\\/~]|[A-Za-z]:[\\/]|\$\{)/
  * Resolves the relative paths of an entry from the folder of its file, before it is combined with entries of other folders:
  * a program beside a person's file must not become one of the workspace.
  */
-const anchored = (entry: ServerConfig.Entry, { path, scope }: Scope.Provenance): ServerConfig.Entry => {
+const anchored = (item: Item): Item => {
+  const { path, scope } = item.provenance
   // paths of the workspace begin at the workspace, whichever of its files they are in
-  if (entry.transport !== "stdio" || path === undefined || scope === "project" || scope === "local") return entry
+  if (item._tag !== "Server" || path === undefined || scope === "project" || scope === "local") return item
+  const { entry } = item
+  if (entry.transport !== "stdio") return item
   const folder = Interpolation.literal(path.replace(/[\\/][^\\/]*$/, ""))
   const from = (to: string): string => isRelative(to) ? `${folder}/${to.replace(/^\.[\\/]/, "")}` : to
   return {
-    ...entry,
-    command: /[\\/]/.test(entry.command) ? from(entry.command) : entry.command,
-    ...(entry.cwd === undefined ? {} : { cwd: from(entry.cwd) }),
-    ...(entry.envFile === undefined ? {} : { envFile: from(entry.envFile) })
+    ...item,
+    entry: {
+      ...entry,
+      command: /[\\/]/.test(entry.command) ? from(entry.command) : entry.command,
+      ...(entry.cwd === undefined ? {} : { cwd: from(entry.cwd) }),
+      ...(entry.envFile === undefined ? {} : { envFile: from(entry.envFile) })
+    }
   }
 }
 
 // one name
 
-interface Claim extends LayerItem {
-  readonly layer: Layer
-}
+type Combined = Item & Standing
 
-type Owned = Omit<Merged, "sameAs" | "name">
+/** An entry that is combined with no other. */
+const alone = <I extends Item>(item: I) => ({
+  ...item,
+  shadows: [],
+  sources: [item.provenance],
+  dropped: [],
+  sameAs: undefined
+})
 
-interface Combined {
-  readonly item: Item
-  /** The claims that were combined, the weakest first. */
-  readonly parts: ReadonlyArray<Claim>
-  readonly dropped: ReadonlyArray<string>
-}
-
-/** Combines the next stronger claim with the result of the weaker ones. An invalid entry hides all of them. */
-const combine = (below: Combined | undefined, claim: Claim): Combined => {
-  const alone: Combined = { item: claim.item, parts: [claim], dropped: [] }
-  const [weak, strong] = [below?.item, claim.item]
-  if (below === undefined || weak === undefined || strong._tag === "Invalid") return alone
-  const parts = [...below.parts, claim]
-  // the raw entries of all claims, because the fingerprint that a person approves covers each of them
-  const place = { name: strong.name, pointer: strong.pointer, raw: parts.map(({ item }) => item.raw) }
+/** Combines the next stronger entry with the result of the weaker ones. An invalid entry hides all of them. */
+const combine = (weak: Combined | undefined, strong: Item): Combined => {
+  const { name, provenance } = strong
+  if (weak === undefined) return alone(strong)
+  const both = { name, provenance, sources: [...weak.sources, provenance] }
   if (strong._tag === "Patch") {
-    const item: Item = weak._tag === "Server"
-      ? { ...weak, ...place, entry: { ...weak.entry, enabled: strong.enabled } }
-      : weak._tag === "Patch"
-      ? { ...strong, ...place }
-      : { ...weak, ...place }
-    return { ...below, parts, item }
+    const { enabled } = strong
+    if (weak._tag === "Patch") return { ...weak, ...both, enabled }
+    return weak._tag === "Server" ? { ...weak, ...both, entry: { ...weak.entry, enabled } } : { ...weak, ...both }
   }
-  if (strong._tag !== "Server") return alone
+  if (strong._tag !== "Server") return alone(strong)
   if (weak._tag === "Patch") {
     const enabled = setsEnabled(strong.raw) ? strong.entry.enabled : weak.enabled
-    return { item: { ...strong, ...place, entry: { ...strong.entry, enabled } }, parts, dropped: [] }
+    return { ...alone(strong), ...both, entry: { ...strong.entry, enabled } }
   }
-  if (weak._tag !== "Server") return alone
-  const { dropped, entry, isSame } = overlay(weak.entry, strong.entry, strong.raw)
+  if (weak._tag !== "Server") return alone(strong)
+  const { dropped, entry } = overlay(weak.entry, strong.entry, strong.raw)
   const extra = new Map([...(weak.extra ?? []), ...(strong.extra ?? [])])
-  const approval = isSame ? strong.approval ?? weak.approval : strong.approval
-  const item: Item = {
-    _tag: "Server",
-    ...place,
+  return {
+    ...alone(strong),
+    ...both,
     entry,
-    ...(extra.size === 0 ? {} : { extra }),
-    ...(approval === undefined ? {} : { approval }),
-    warnings: [...weak.warnings, ...strong.warnings]
+    extra: extra.size === 0 ? undefined : extra,
+    warnings: [...weak.warnings, ...strong.warnings],
+    dropped: [...new Set([...weak.dropped, ...dropped])]
   }
-  return { item, parts, dropped: [...new Set([...below.dropped, ...dropped])] }
 }
 
-const anchor = (claim: Claim): Claim =>
-  claim.item._tag === "Server"
-    ? { ...claim, item: { ...claim.item, entry: anchored(claim.item.entry, claim.provenance) } }
-    : claim
-
 /** The strongest entry has the name. Where its host merges fields, the host's weaker entries are combined with it. */
-const owned = (claims: readonly [Claim, ...ReadonlyArray<Claim>]): Owned => {
+const owned = (claims: readonly [Item, ...ReadonlyArray<Item>]): Merged => {
   const [owner] = claims
-  const combinable = claims.filter(({ layer }) => layer.deep && layer.provider === owner.layer.provider)
-  const combined = owner.layer.deep
-    ? (combinable.length > 1 ? combinable.map(anchor) : combinable).reduceRight<Combined | undefined>(
-      combine,
-      undefined
-    )
-    : undefined
-  const parts = combined?.parts ?? [owner]
-  const item = combined?.item ?? owner.item
-  const made = new Set(parts.map(({ provenance }) => provenance))
+  const { provider } = owner.provenance
+  const isDeep = claims.length > 1 && Dialect.find(provider)?.merge === "deep"
+  const combinable = isDeep ? claims.filter((item) => item.provenance.provider === provider) : [owner]
+  const merged = (combinable.length > 1 ? combinable.map(anchored) : combinable)
+    .reduceRight<Combined | undefined>(combine, undefined) ?? alone(owner)
+  const made = new Set(merged.sources)
+  const isCombined = made.size > 1
   return {
     // a patch without a weaker entry has no command and no address
-    item: item._tag === "Patch"
-      ? { _tag: "Invalid", kind: "missing-transport", name: item.name, pointer: item.pointer, raw: item.raw }
-      : item,
-    provenance: owner.provenance,
+    ...(merged._tag === "Patch" ? { ...merged, _tag: "Invalid", kind: "missing-transport" } : merged),
+    // the raw entries of all, because the fingerprint that a person approves covers each of them
+    raw: isCombined
+      ? combinable.filter(({ provenance }) => made.has(provenance)).map(({ raw }) => raw).toReversed()
+      : owner.raw,
     shadows: claims.map(({ provenance }) => provenance).filter((provenance) => !made.has(provenance)),
-    sources: parts.length > 1 ? parts.map(({ provenance }) => provenance) : [],
-    dropped: combined?.dropped ?? []
+    sources: isCombined ? merged.sources : []
   }
 }
 
@@ -287,36 +268,38 @@ const identity = (item: Item): string | undefined => {
 
 /** By name, in the order of their first appearance from the strongest layer down. */
 export const merge = (layers: ReadonlyArray<Layer>): ReadonlyArray<Merged> => {
-  const claims = new Map<string, [Claim, ...Array<Claim>]>()
-  for (const layer of effective(layers.toSorted(strength))) {
-    for (const { item, provenance } of layer.items) {
-      const claim = { item, provenance, layer }
+  const claims = new Map<string, [Item, ...Array<Item>]>()
+  for (const { items } of effective(layers.toSorted(strength))) {
+    for (const item of items) {
       const others = claims.get(item.name)
-      if (others === undefined) claims.set(item.name, [claim])
-      else others.push(claim)
+      if (others === undefined) claims.set(item.name, [item])
+      else others.push(item)
     }
   }
   const first = new Map<string, string>()
-  return Array.from(claims, ([name, of]): Merged => {
+  return Array.from(claims.values(), (of): Merged => {
     const winner = owned(of)
-    const id = identity(winner.item)
+    const id = identity(winner)
     const sameAs = id === undefined ? undefined : first.get(id)
-    if (id !== undefined && sameAs === undefined) first.set(id, name)
-    return { name, ...winner, sameAs }
+    if (id !== undefined && sameAs === undefined) first.set(id, winner.name)
+    return { ...winner, sameAs }
   })
 }
 
 /** The servers that an application gives in code: stronger than all files but the administrator's. */
-export const ofCode = (servers: ReadonlyArray<ServerConfig.ServerConfig>): Layer => ({
-  provider: "code",
-  scope: "session",
-  path: undefined,
-  rank: -1,
-  distance: 0,
-  deep: false,
-  exclusive: false,
-  items: servers.map((config, at) => ({
-    item: { _tag: "Given", name: config.name, pointer: [at], raw: null, config },
-    provenance: { provider: "code", scope: "session", origin: "code", path: undefined, pointer: [at], line: undefined }
-  }))
-})
+export const ofCode = (servers: ReadonlyArray<ServerConfig.ServerConfig>): Layer => {
+  const code = { provider: "code", scope: "session", path: undefined } as const
+  return {
+    ...code,
+    rank: -1,
+    distance: 0,
+    exclusive: false,
+    items: servers.map((config, at) => ({
+      _tag: "Given",
+      name: config.name,
+      provenance: { ...code, origin: "code", pointer: [at], line: undefined },
+      raw: null,
+      config
+    }))
+  }
+}

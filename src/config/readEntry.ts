@@ -26,7 +26,7 @@ import type * as ServerConfig from "./ServerConfig.ts"
  * - `Given`: it is no entry, but a configuration that the application gives in code.
  */
 export type Item =
-  & { readonly name: string; readonly pointer: Document.Pointer; readonly raw: Value }
+  & { readonly name: string; readonly provenance: Scope.Provenance; readonly raw: Value }
   & (
     | {
       readonly _tag: "Server"
@@ -378,14 +378,15 @@ const read = (to: Read.Reading, keys: Keys, at: At, raw: Value, context: Dialect
   return { _tag: "Server" as const, ...server, warnings: to.warnings }
 }
 
-/** Reads one entry. Whatever it is, it is an item. `inputs` gets those that its templates ask for. */
-export const itemOf = (keys: Keys, at: At, raw: Value, context: Dialect.Context, inputs: Set<string>): Item => {
-  const base = { name: at.shown, pointer: at.pointer, raw }
+/** Reads one entry. Whatever it is, it is an item. */
+export const itemOf = (keys: Keys, at: At, raw: Value, context: Dialect.Context): Item => {
+  const { origin, path, position, scope } = context
+  const line = position?.(at.pointer)?.line
+  const provenance = { provider: keys.row.host, scope, origin, path, pointer: at.pointer, line }
+  const base = { name: at.shown, provenance, raw }
   const to = new Read.Reading(keys.row, context.strict === true)
   try {
-    const item = read(to, keys, at, raw, context)
-    for (const id of to.inputs) inputs.add(id)
-    return { ...base, ...item }
+    return { ...base, ...read(to, keys, at, raw, context) }
   } catch (fault) {
     if (!(fault instanceof Read.Fault)) throw fault
     const { at, detail, kind } = fault

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { sha256 } from "../json/canonical.ts"
 import { nearest } from "../text/nearest.ts"
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
-import * as File from "./ConfigFile.ts"
+import * as ConfigFile from "./ConfigFile.ts"
 import { type About, issueOf } from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
@@ -16,43 +16,24 @@ import { tables } from "./fields.ts"
 import type * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Locate from "./locate.ts"
-import type * as Merge from "./merge.ts"
 import type { Item } from "./readEntry.ts"
-import * as Reader from "./reader.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
 
 type Issue = ConfigIssue.ConfigIssue
 
-/** One file: a layer of servers, and what stands beside them. */
-export interface Read extends Merge.Layer {
-  readonly source: Locate.Source
-  readonly path: string
-  readonly document: Document.Document
-  readonly decoded: Dialect.Decoded
+/** What a file holds. */
+interface Content extends ConfigFile.ConfigFile {
+  readonly digest: string
+  readonly exclusive: boolean
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
-  readonly issues: ReadonlyArray<Issue>
+}
+
+/** A file that was read. */
+export interface File extends Locate.Source, Content {
   /** The file has changed and cannot be used, so its last good content is. */
   readonly isStale: boolean
-}
-
-/** What a file holds. */
-interface Content extends Pick<Read, "document" | "decoded" | "items" | "exclusive"> {
-  readonly digest: string
-  readonly issues: ReadonlyArray<Issue>
-  /** What was removed from the entries, because their file has no right to it. */
-  readonly removed: ReadonlyArray<Issue>
-}
-
-const nothing: Content = {
-  digest: "",
-  document: { root: undefined, issues: [], position: () => undefined },
-  decoded: Reader.nothing,
-  items: [],
-  exclusive: false,
-  issues: [],
-  removed: []
 }
 
 /** The words with which a host approves less than it would without them. */
@@ -90,15 +71,12 @@ export const withRights = (
 const policyTable = ({ root }: Document.Document): Document.Table => table(root?.get("policy"))
 
 /** An administrator who lists servers means these and no others, unless the file says otherwise. */
-const isExclusive = (
-  { dialect, policyOnly, scope }: Locate.Source,
-  { decoded, document }: Pick<Read, "decoded" | "document">
-): boolean => {
-  if (scope !== "managed" || policyOnly || dialect.host !== "native") return false
+const isExclusive = ({ provider, scope }: Locate.Source, { document, items }: ConfigFile.ConfigFile): boolean => {
+  if (scope !== "managed" || provider !== "native") return false
   const exclusive = policyTable(document).get("exclusive")
   if (exclusive === false) return false
   // any other value was meant as a limit
-  return exclusive !== undefined || decoded.items.length > 0 ||
+  return exclusive !== undefined || items.length > 0 ||
     document.root?.has("mcpServers") === true || document.root?.has("mcp_servers") === true
 }
 
@@ -109,64 +87,66 @@ const usesEnv = (item: Item | undefined): boolean => {
   return [url, ...(headers?.values() ?? [])].flatMap(Interpolation.variables).some((name) => env?.has(name) === true)
 }
 
-const decode = (source: Locate.Source, path: string, bytes: Uint8Array, digest: string, strict: boolean) => {
-  const { dialect, format, origin, pointer, scope } = source
-  const about = { provider: dialect.host, scope, path }
-  const contentOf = ({ issues, ...file }: File.ConfigFile): Content => {
-    const byName = new Map(file.decoded.items.map((item) => [item.name, item]))
-    const removed: Array<Issue> = []
-    const items = file.decoded.items.map((whole) => {
-      const line = file.document.position(whole.pointer)?.line
-      const provenance = { provider: dialect.host, scope, origin, path, pointer: whole.pointer, line }
-      if (whole._tag !== "Server") return { item: whole, provenance }
-      const { entry, warnings } = withRights(whole.entry, origin, whole.approval)
-      for (const { at, kind } of warnings) {
-        removed.push(issueOf({ ...about, server: whole.name, line }, "warning", kind, { at }))
-      }
-      const item = warnings.length === 0 ? whole : { ...whole, entry, warnings: [...whole.warnings, ...warnings] }
-      return { item, provenance }
-    })
-    const useful = issues.filter(({ at, kind, server }) =>
-      kind !== "unused-field" || at !== "env" || !usesEnv(byName.get(server ?? ""))
-    )
-    return { ...file, digest, items, exclusive: isExclusive(source, file), issues: useful, removed }
-  }
-  return Effect.map(File.decode(bytes, { host: dialect, scope, origin, path, format, pointer, strict }), contentOf)
-}
-
-/** The policies of a file, and its rules that cannot be understood. */
-const policyOf = (
-  { dialect, origin, scope }: Locate.Source,
-  content: Content,
-  variable: (name: string) => string | undefined,
+/** The content of a file, without what its origin has no right to, and with its policies. */
+const contentOf = (
+  source: Locate.Source,
+  file: ConfigFile.ConfigFile,
+  digest: string,
+  started: Locate.Place["started"],
   strict: boolean
-): { readonly policies: ReadonlyArray<ServerPolicy.Policy>; readonly invalid: ReadonlyArray<ServerPolicy.Fault> } => {
-  // an unreadable file of an administrator could have held any rule, so nothing is allowed
-  if (content === nothing && scope === "managed") {
-    const rules = { allow: [], deny: [], ordered: [], identities: undefined }
-    return {
-      policies: [{ provider: dialect.host, scope, origin, ...rules, managedOnly: true, broken: true }],
-      invalid: []
+): Content => {
+  const { exclusive, origin, path, provider, scope } = source
+  const removed: Array<Issue> = []
+  const items = file.items.map((item): Item => {
+    if (item._tag !== "Server") return item
+    const { entry, warnings } = withRights(item.entry, origin, item.approval)
+    for (const warning of warnings) {
+      removed.push(issueOf({ ...item.provenance, server: item.name }, "warning", warning.kind, warning))
     }
+    return warnings.length === 0 ? item : { ...item, entry, warnings: [...item.warnings, ...warnings] }
+  })
+  const byName = new Map(items.map((item) => [item.name, item]))
+  const useful = file.issues.filter(({ at, kind, server }) =>
+    kind !== "unused-field" || at !== "env" || !usesEnv(byName.get(server ?? ""))
+  )
+  const { invalid = [], policy } = file.policy === undefined
+    ? { policy: undefined }
+    : ServerPolicy.withVariables(file.policy, started)
+  const misunderstood = invalid.map((fault) => issueOf({ provider, scope, path }, "warning", "invalid-policy", fault))
+  return {
+    ...file,
+    digest,
+    items,
+    exclusive: exclusive || isExclusive(source, file),
+    policies: policy === undefined ? [] : [strict ? { ...policy, requireIdentity: true } : policy],
+    issues: [...useful, ...removed, ...misunderstood]
   }
-  if (content.decoded.policy === undefined) return { policies: [], invalid: [] }
-  const { invalid, policy } = ServerPolicy.withVariables(content.decoded.policy, variable)
-  return { policies: [strict ? { ...policy, requireIdentity: true } : policy], invalid }
 }
 
-export interface Asked extends Locate.Import {
-  readonly by: Read | undefined
+/** A file that cannot be read. One of an administrator could have held any rule, so nothing is allowed. */
+const unusable = (source: Locate.Source, issues: ReadonlyArray<Issue>): File => {
+  const { exclusive, origin, provider, scope } = source
+  const rules = { allow: [], deny: [], ordered: [], identities: undefined, managedOnly: true, broken: true }
+  return {
+    ...source,
+    ...ConfigFile.nothing,
+    digest: "",
+    exclusive,
+    policies: scope === "managed" ? [{ provider, scope, origin, ...rules }] : [],
+    issues,
+    isStale: false
+  }
+}
+
+interface Asked extends Locate.Import {
+  readonly by: File | undefined
 }
 
 /** The hosts that the options import, and then those that files import. */
-const askedBy = (options: ConfigDiscovery.Options, reads: ReadonlyArray<Read>): ReadonlyArray<Asked> => [
+const askedBy = (options: ConfigDiscovery.Options, files: ReadonlyArray<File>): ReadonlyArray<Asked> => [
   ...options.imports.map((host): Asked => ({ host, isOfWorkspace: false, by: undefined })),
-  ...reads.filter(({ source }) => source.isOwn).flatMap((by) =>
-    (by.decoded.imports ?? []).map((host): Asked => ({
-      host,
-      isOfWorkspace: !Scope.rights(by.source.origin).start,
-      by
-    }))
+  ...files.filter(({ isOwn }) => isOwn).flatMap((by) =>
+    (by.imports ?? []).map((host): Asked => ({ host, isOfWorkspace: !Scope.rights(by.origin).start, by }))
   )
 ]
 
@@ -182,7 +162,7 @@ const unknownImport = ({ by, host }: Asked): ReadonlyArray<Issue> => {
 
 /** The files of one discovery. */
 export interface Files {
-  readonly reads: ReadonlyArray<Read>
+  readonly files: ReadonlyArray<File>
   readonly issues: ReadonlyArray<Issue>
   /** Every path that was looked at, whether it exists or not. */
   readonly paths: ReadonlyArray<string>
@@ -195,95 +175,74 @@ const together = 16
 const large = 1024 * 1024
 
 /** Reads files. It remembers the last good content of each while the file exists, and decodes no content twice. */
-export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
+export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
   let before: ReadonlyMap<string, Content> = new Map()
   return Effect.fnUntraced(function*(place: Locate.Place, options: ConfigDiscovery.Options) {
     const now = new Map<string, Content>()
 
     const readOne = Effect.fnUntraced(
-      function*(source: Locate.Source, path: string, found: ConfigFiles.Content | ConfigFiles.Refused | undefined) {
-        const { dialect, distance, origin, pointer = [], rank, scope } = source
-        const about = { provider: dialect.host, scope, path }
-        // a file that is read in two ways is remembered for each
-        const key = [dialect.host, scope, origin, ...pointer, path].join("\0")
-        const read = (content: Content, issues: ReadonlyArray<Issue>, isStale = false): Read => {
-          const { invalid, policies } = policyOf(source, content, place.started, options.strict)
-          const misunderstood = invalid.map((fault) => issueOf(about, "warning", "invalid-policy", fault))
-          return {
-            provider: dialect.host,
-            scope,
-            path,
-            rank,
-            distance,
-            deep: dialect.merge === "deep",
-            exclusive: source.exclusive || content.exclusive,
-            items: content.items,
-            source,
-            document: content.document,
-            decoded: content.decoded,
-            policies,
-            issues: [...issues, ...content.removed, ...misunderstood],
-            isStale
-          }
-        }
+      function*(source: Locate.Source, found: ConfigFiles.Content | ConfigFiles.Refused | undefined) {
+        const { origin, path, pointer = [], provider, scope } = source
+        const fault = (kind: ConfigIssue.FileFault, detail: string) => [
+          issueOf({ provider, scope, path }, "error", kind, { detail })
+        ]
         if (found === undefined) {
-          const detail = "there is no such file"
-          return source.isNamed ? read(nothing, [issueOf(about, "error", "unreadable", { detail })]) : undefined
+          return source.isNamed ? unusable(source, fault("unreadable", "there is no such file")) : undefined
         }
+        // a file that is read in two ways is remembered for each
+        const key = [provider, scope, origin, ...pointer, path].join("\0")
         const last = before.get(key)
-        const failed = (issues: ReadonlyArray<Issue>): Read => {
-          if (last === undefined) return read(nothing, issues)
+        const failed = (issues: ReadonlyArray<Issue>): File => {
+          if (last === undefined) return unusable(source, issues)
           now.set(key, last)
-          return read(last, issues, true)
+          return { ...source, ...last, issues: [...issues, ...last.issues], isStale: true }
         }
-        if (found._tag === "Refused") return failed([issueOf(about, "error", found.kind, found)])
+        if (found._tag === "Refused") return failed(fault(found.kind, found.detail))
         const digest = sha256(found.bytes)
-        const content = last?.digest === digest
-          ? last
-          : yield* decode(source, path, found.bytes, digest, options.strict)
-        const { issues } = content
-        if (issues.some(({ server, severity }) => severity === "error" && server === undefined)) return failed(issues)
-        now.set(key, content)
-        return read(content, issues)
+        if (last?.digest !== digest) {
+          const file = yield* ConfigFile.decode(found.bytes, { ...source, host: provider, strict: options.strict })
+          const isFault = ({ server, severity }: Issue): boolean => severity === "error" && server === undefined
+          if (file.issues.some(isFault)) return failed(file.issues)
+          now.set(key, contentOf(source, file, digest, place.started, options.strict))
+        } else now.set(key, last)
+        return { ...source, ...now.get(key)!, isStale: false }
       }
     )
 
     const readAll = Effect.fnUntraced(function*(sources: ReadonlyArray<Locate.Source>) {
-      const found = yield* files.find(sources.map(({ path }) => path))
-      const wanted = sources.flatMap((source) => {
-        const paths = found.get(source.path) ?? []
+      const found = yield* disk.find(sources.map(({ path }) => path))
+      const wanted: Array<Locate.Source> = []
+      for (const source of sources) {
+        for (const path of found.get(source.path) ?? []) wanted.push({ ...source, path })
         // a file that the options name is missed
-        return (paths.length === 0 && source.isNamed ? [source.path] : paths).map((path) => ({ source, path }))
-      })
-      for (const { source: { format } } of wanted) Document.preload(format)
-      const reads: Array<Read> = []
+        if (source.isNamed && found.get(source.path)?.length === 0) wanted.push(source)
+      }
+      for (const { format } of wanted) Document.preload(format)
+      const files: Array<File> = []
       for (const some of Arr.chunksOf(wanted, together)) {
-        const contents = yield* files.readAll(
-          some.map(({ path, source: { origin } }) => ({ path, origin, root: place.root }))
-        )
-        for (const [at, { path, source }] of some.entries()) {
+        const contents = yield* disk.readAll(some.map(({ origin, path }) => ({ path, origin, root: place.root })))
+        for (const [at, source] of some.entries()) {
           const content = contents[at]
-          const read = yield* readOne(source, path, content)
-          if (read !== undefined) reads.push(read)
+          const file = yield* readOne(source, content)
+          if (file !== undefined) files.push(file)
           if (content?._tag === "Content" && content.bytes.length > large) yield* Effect.yieldNow()
         }
       }
-      return reads
+      return files
     })
 
     const early = Locate.locate(place, options, askedBy(options, []))
     const first = yield* readAll(early)
     const asked = askedBy(options, first)
     const sources = asked.length === options.imports.length ? early : Locate.locate(place, options, asked)
-    const second = sources === early ? [] : yield* readAll(sources.slice(early.length))
+    const second = yield* readAll(sources.slice(early.length))
     before = now
-    const reads = [...first, ...second].filter(permitted(first))
-    const found: Files = {
-      reads,
-      issues: [...asked.flatMap(unknownImport), ...reads.flatMap(({ issues }) => issues)],
+    const files = [...first, ...second].filter(permitted(first))
+    return {
+      files,
+      issues: [...asked.flatMap(unknownImport), ...files.flatMap(({ issues }) => issues)],
       paths: sources.map(({ path }) => path)
-    }
-    return found
+    } satisfies Files
   })
 }
 
@@ -291,9 +250,9 @@ export const reading = (files: ConfigFiles.ConfigFiles["Type"]) => {
  * The hosts that an administrator or a person lets be read, by `policy.providers` of a native file. What an administrator
  * has written for a host is left out only by an administrator.
  */
-const permitted = (reads: ReadonlyArray<Read>): (read: Read) => boolean => {
-  const lists = reads.flatMap(({ document, scope, source: { dialect, isOwn, origin } }) => {
-    const providers = isOwn && dialect.host === "native" && Scope.rights(origin).allow
+const permitted = (files: ReadonlyArray<File>): (file: File) => boolean => {
+  const lists = files.flatMap(({ document, isOwn, origin, provider, scope }) => {
+    const providers = isOwn && provider === "native" && Scope.rights(origin).allow
       ? policyTable(document).get("providers")
       : undefined
     // a value that is no list was meant as a limit

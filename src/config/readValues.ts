@@ -33,8 +33,6 @@ export class Fault extends Error {
 export class Reading {
   readonly row: Dialect.Dialect
   readonly warnings: Array<ConfigIssue.EntryWarning> = []
-  /** The inputs that its templates ask for. */
-  readonly inputs = new Set<string>()
   readonly #strict: boolean
   #isRejected = false
 
@@ -197,9 +195,6 @@ export const template = (to: Reading, written: string, part: Dialect.Part, at: s
   const isMark = known.bang === true && part !== "env" && part !== "headers"
   const { template, warnings } = Interpolation.canonical(isMark ? { ...known, bang: false } : known, written)
   for (const kind of warnings) to.warn(kind, at)
-  for (const { kind, name } of template.includes("${input:") ? Interpolation.references(template) : []) {
-    if (kind === "input") to.inputs.add(name)
-  }
   return template
 }
 

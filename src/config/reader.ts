@@ -115,7 +115,6 @@ export const nothing: Dialect.Decoded = {
   items: [],
   issues: [],
   inputs: [],
-  undeclaredInputs: [],
   policy: undefined,
   imports: undefined
 }
@@ -171,7 +170,6 @@ export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Conte
     return broken("too-many-entries", { detail: `more than ${mostServers} servers` })
   }
   const items = new Map<string, Item>()
-  const asked = new Set<string>()
   const declared = new Map<string, Dialect.Input>()
   for (const { isSingle, servers, way } of places) {
     if (!isTable(servers) && !(isList(servers) && row.list === true)) {
@@ -185,7 +183,7 @@ export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Conte
       const at = { name, shown: name ?? `#${key}`, pointer: isSingle === true ? way : [...way, key], isListed, beside }
       // the later of two counts, as it does for the keys of a table
       if (items.has(at.shown)) report({ kind: "duplicate-name", severity: "warning", at: at.shown })
-      items.set(at.shown, itemOf(keys, at, raw, context, asked))
+      items.set(at.shown, itemOf(keys, at, raw, context))
     }
     if (row.inputs === undefined || !isTable(beside)) continue
     for (const input of inputsOf(beside, row.inputs)) declared.set(input.id, input)
@@ -194,7 +192,6 @@ export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Conte
     items: Array.from(items.values()),
     issues,
     inputs: Array.from(declared.values()),
-    undeclaredInputs: Array.from(asked).filter((id) => !declared.has(id)),
     policy: rules?.policy,
     permissions: rules?.permissions,
     switches: row.switches && switchesOf(row.switches, root, context),

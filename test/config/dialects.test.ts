@@ -632,7 +632,7 @@ describe("an entry", () => {
   })
 })
 
-const named = ({ items }: Dialect.Decoded): ReadonlyArray<string> => items.map(({ name }) => name)
+const named = ({ items }: Pick<Dialect.Decoded, "items">): ReadonlyArray<string> => items.map(({ name }) => name)
 
 const said = ({ issues }: Dialect.Decoded): ReadonlyArray<string> =>
   issues.map(({ at, kind, severity }) => `${severity} ${kind}${at === undefined ? "" : ` ${at}`}`)
@@ -683,7 +683,7 @@ describe("a document", () => {
   it("has lists of servers only where its host has them", () => {
     const list = [{ name: "a", command: "x" }, { command: "y" }, 5, { name: "a", command: "z" }]
     const found = decode("trae", { mcpServers: list })
-    assert.deepStrictEqual(found.items.map((item) => [item.name, short(item), item.pointer]), [
+    assert.deepStrictEqual(found.items.map((item) => [item.name, short(item), item.provenance.pointer]), [
       ["a", { ...program, command: "z" }, ["mcpServers", 3]],
       ["#1", "missing-name", ["mcpServers", 1]],
       ["#2", "not-an-object", ["mcpServers", 2]]
@@ -708,7 +708,6 @@ describe("a document", () => {
     }
     const found = decode("vscode", { "editor.x": 1, mcp }, { pointer: ["mcp", "servers"] })
     assert.deepStrictEqual(found.inputs, [{ id: "one", description: "d", secret: true }])
-    assert.deepStrictEqual(found.undeclaredInputs, ["two"])
   })
 
   it("of OpenCode may be in the newer or the older shape", () => {
@@ -750,21 +749,21 @@ describe("a file", () => {
 
   it.effect("with two maps of servers has none (cfg-033)", () =>
     Effect.gen(function*() {
-      const { decoded, issues } = yield* read(doubled, { host: "claude-code", path: ".mcp.json" })
-      assert.deepStrictEqual(decoded.items, [])
+      const { issues, items } = yield* read(doubled, { host: "claude-code", path: ".mcp.json" })
+      assert.deepStrictEqual(items, [])
       assert.deepStrictEqual(issues.map(({ kind, severity }) => [kind, severity]), [["duplicate-root-key", "error"]])
       const shared = yield* read(doubled, { host: "gemini-cli" })
-      assert.deepStrictEqual(shared.decoded.items, [])
+      assert.deepStrictEqual(shared.items, [])
     }))
 
   it.effect("that holds other settings may have them twice", () =>
     Effect.gen(function*() {
       const text = `{"theme":1,"theme":2,"mcpServers":{"a":{"command":"x"}}}`
       const shared = yield* read(text, { host: "gemini-cli" })
-      assert.deepStrictEqual(shared.decoded.items.map(({ name }) => name), ["a"])
+      assert.deepStrictEqual(shared.items.map(({ name }) => name), ["a"])
       assert.deepStrictEqual(shared.issues.map(({ at, kind }) => [kind, at]), [["duplicate-key", "theme"]])
       const own = yield* read(text, { host: "cursor" })
-      assert.deepStrictEqual(own.decoded.items, [])
+      assert.deepStrictEqual(own.items, [])
     }))
 
   it.effect("says in which line what is wrong, and to whom", () =>
@@ -872,7 +871,7 @@ describe("a file", () => {
         ["jsonc-in-strict-json", "warning"]
       ])
       const strict = yield* read(text, { host: "claude-code", strict: true })
-      assert.deepStrictEqual(strict.decoded.items, [])
+      assert.deepStrictEqual(strict.items, [])
     }))
 
   it.effect("without anything in it is said to be empty, and nothing else", () =>
@@ -885,19 +884,19 @@ describe("a file", () => {
     Effect.gen(function*() {
       const text = JSON.stringify({ "editor.x": 1, mcp: { servers: { a: { command: "x" } } } })
       const settings = yield* read(text, { host: "vscode", path: "/home/me/.config/Code/User/settings.json" })
-      assert.deepStrictEqual([named(settings.decoded), settings.issues], [["a"], []])
+      assert.deepStrictEqual([named(settings), settings.issues], [["a"], []])
       const mine = yield* read(JSON.stringify({ mcpServers: { a: { command: "x" } } }), {
         host: "claude-code",
         path: "/home/me/.claude.json",
         scope: "user"
       })
-      assert.deepStrictEqual(named(mine.decoded), ["a"])
+      assert.deepStrictEqual(named(mine), ["a"])
     }))
 
   it.effect("is in the format that its name says", () =>
     Effect.gen(function*() {
       const toml = yield* read(`[mcp_servers.a]\nprogram = "x"`, { host: "native", path: "C:\\w\\.mcp.toml" })
-      assert.deepStrictEqual(toml.decoded.items.map(({ name }) => name), ["a"])
+      assert.deepStrictEqual(toml.items.map(({ name }) => name), ["a"])
       const commented = yield* read(`{"mcpServers":{}} // x`, { host: "native", path: "mcp-client.jsonc" })
       assert.deepStrictEqual(commented.issues, [])
     }))
@@ -1129,7 +1128,11 @@ describe("the hosts", () => {
       for (const { origin, path, scope } of locations) {
         const paths = typeof path === "string" || isPaths(path) ? [path].flat() : Object.values(path).flat()
         for (const one of paths) {
-          assert.match(one, /^(~\/|\/|[A-Z]:\/|\{(root|dir|vscode|config|appdata|localappdata|programdata)\}\/)/, host)
+          assert.match(
+            one,
+            /^(~\/|\/|[A-Z]:\/|\{(root|dir|vscode|config|appdata|localappdata|programdata|plugin)\}\/)/,
+            host
+          )
           assert.strictEqual(/^\{(root|dir)\}/.test(one), origin === "workspace", `${host} ${one}`)
           if (scope === "project") assert.strictEqual(origin, "workspace", host)
         }

@@ -8,10 +8,17 @@ import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 
 const raw = (fields: object): Document.Value => new Map(Object.entries(fields))
 
+const from = (root: string, name: string): Scope.Provenance => ({
+  provider: "native",
+  scope: "user",
+  origin: "home",
+  pointer: [root, name]
+})
+
 const stdio = (name: string, command: string, more: Partial<ServerConfig.StdioEntry> = {}): Item => ({
   _tag: "Server",
   name,
-  pointer: ["mcpServers", name],
+  provenance: from("mcpServers", name),
   raw: raw({ command, ...more }),
   entry: { transport: "stdio", name, enabled: true, command, args: [], ...more },
   warnings: []
@@ -20,7 +27,7 @@ const stdio = (name: string, command: string, more: Partial<ServerConfig.StdioEn
 const remote = (name: string, url: string, more: Partial<ServerConfig.RemoteEntry> = {}): Item => ({
   _tag: "Server",
   name,
-  pointer: ["mcp", name],
+  provenance: from("mcp", name),
   raw: raw({ url, ...more }),
   entry: { transport: "auto", name, enabled: true, url, ...more },
   warnings: []
@@ -29,7 +36,7 @@ const remote = (name: string, url: string, more: Partial<ServerConfig.RemoteEntr
 const invalid = (name: string, kind: "invalid-type" | "invalid-url" = "invalid-type"): Item => ({
   _tag: "Invalid",
   name,
-  pointer: ["mcp", name],
+  provenance: from("mcp", name),
   raw: raw({ kind }),
   kind
 })
@@ -37,7 +44,7 @@ const invalid = (name: string, kind: "invalid-type" | "invalid-url" = "invalid-t
 const patch = (name: string, enabled: boolean): Item => ({
   _tag: "Patch",
   name,
-  pointer: ["mcp", name],
+  provenance: from("mcp", name),
   raw: raw({ enabled }),
   enabled
 })
@@ -54,18 +61,14 @@ const layer = (
     path,
     rank: 0,
     distance: 0,
-    deep: false,
     exclusive: false,
     ...more,
-    items: items.map((item) => ({
-      item,
-      provenance: { provider, scope, origin: "home", path, pointer: item.pointer }
-    }))
+    items: items.map((item) => ({ ...item, provenance: { ...item.provenance, provider, scope, path } }))
   }
 }
 
 const openCode = (scope: Scope.Scope, ...items: ReadonlyArray<Item>): Merge.Layer =>
-  layer(scope, items, { provider: "opencode", deep: true })
+  layer(scope, items, { provider: "opencode" })
 
 const only = (layers: ReadonlyArray<Merge.Layer>): Merge.Merged => {
   const merged = Merge.merge(layers)
@@ -73,15 +76,19 @@ const only = (layers: ReadonlyArray<Merge.Layer>): Merge.Merged => {
   return merged[0]!
 }
 
-const entryOf = ({ item }: Merge.Merged): ServerConfig.Entry => {
+const entryOf = (item: Merge.Merged): ServerConfig.Entry => {
   assert.strictEqual(item._tag, "Server")
   if (item._tag !== "Server") throw new Error(item._tag)
   return item.entry
 }
 
+/** A merged entry without what the merge says about it. */
+const itemOf = (merged: Merge.Merged | undefined): unknown =>
+  merged && { ...merged, shadows: [], sources: [], dropped: [], sameAs: undefined }
+
 const summary = (merged: Merge.Merged): unknown => [
   merged.name,
-  merged.item._tag === "Server" && "command" in merged.item.entry ? merged.item.entry.command : merged.item._tag,
+  merged._tag === "Server" && "command" in merged.entry ? merged.entry.command : merged._tag,
   merged.provenance.scope,
   merged.shadows.map(({ scope }) => scope)
 ]
@@ -111,9 +118,7 @@ const layersOf = (exclusive: FastCheck.Arbitrary<boolean>): FastCheck.Arbitrary<
       items: FastCheck.uniqueArray(item, { maxLength: 3, selector: ({ name }) => name })
     }),
     { maxLength: 6, selector: ({ distance, provider, rank, scope }) => `${scope}${provider}${rank}${distance}` }
-  ).map((all) =>
-    all.map(({ items, scope, ...more }) => layer(scope, items, { ...more, deep: more.provider === "opencode" }))
-  )
+  ).map((all) => all.map(({ items, scope, ...more }) => layer(scope, items, more)))
 
 const layers = layersOf(FastCheck.constant(false))
 
@@ -136,7 +141,7 @@ describe("Merge", () => {
   })
 
   it("prefers the nearer folder, and then the provider that comes first", () => {
-    const { item } = only([
+    const item = only([
       layer("project", [stdio("a", "far")], { distance: 1, rank: 0 }),
       layer("project", [stdio("a", "second")], { distance: 0, rank: 2 }),
       layer("project", [stdio("a", "first")], { distance: 0, rank: 1 })
@@ -353,17 +358,17 @@ describe("Merge", () => {
       "project"
     ]])
     const other = only([openCode("project", patch("s", false)), layer("user", [stdio("s", "x")])])
-    assert.deepStrictEqual([other.item._tag, other.shadows.map(({ scope }) => scope)], ["Invalid", ["user"]])
+    assert.deepStrictEqual([other._tag, other.shadows.map(({ scope }) => scope)], ["Invalid", ["user"]])
   })
 
   it("makes a patch with nothing below it a fault that says what is missing", () => {
-    const { item } = only([openCode("project", patch("s", true)), openCode("user", patch("s", false))])
+    const item = only([openCode("project", patch("s", true)), openCode("user", patch("s", false))])
     assert.strictEqual(item._tag === "Invalid" && item.kind, "missing-transport")
   })
 
   it("lets a patch not mend what is invalid, and a fault hide what is below it", () => {
     const patched = only([openCode("project", patch("s", true)), openCode("user", invalid("s", "invalid-url"))])
-    assert.strictEqual(patched.item._tag === "Invalid" && patched.item.kind, "invalid-url")
+    assert.strictEqual(patched._tag === "Invalid" && patched.kind, "invalid-url")
     const hidden = only([
       openCode("local", stdio("s", "x")),
       openCode("project", invalid("s")),
@@ -376,7 +381,7 @@ describe("Merge", () => {
 
   it("has in a merged entry's words those of all that it is made of", () => {
     const at = (command: string) =>
-      only([openCode("project", patch("s", true)), openCode("user", stdio("s", command))]).item.raw
+      only([openCode("project", patch("s", true)), openCode("user", stdio("s", command))]).raw
     assert.notDeepEqual(at("one"), at("two"))
   })
 
@@ -402,7 +407,7 @@ describe("Merge", () => {
   it.prop("loses no name and counts every entry exactly once", [layers], ([all]) => {
     const merged = Merge.merge(all)
     const given = all.flatMap(({ items }) => items)
-    assert.sameMembers(merged.map(({ name }) => name), [...new Set(given.map(({ item }) => item.name))])
+    assert.sameMembers(merged.map(({ name }) => name), [...new Set(given.map(({ name }) => name))])
     const counted = merged.flatMap(({ provenance, shadows, sources }) => [
       ...(sources.length === 0 ? [provenance] : sources),
       ...shadows
@@ -413,18 +418,18 @@ describe("Merge", () => {
   })
 
   it.prop("gives what it did if something weaker is added, and the names to what is stronger", [
-    layers.filter((all) => all.every(({ deep }) => !deep)),
+    layers.filter((all) => all.every(({ provider }) => provider !== "opencode")),
     FastCheck.uniqueArray(item, { maxLength: 3, selector: ({ name }) => name })
   ], ([all, items]) => {
     const between = all.filter(({ scope }) => scope !== "managed" && scope !== "plugin")
     const before = new Map(Merge.merge(between).map((merged) => [merged.name, merged]))
     const weaker = new Map(Merge.merge([...between, layer("plugin", items)]).map((merged) => [merged.name, merged]))
-    for (const [name, { item }] of before) assert.deepStrictEqual(weaker.get(name)?.item, item)
+    for (const [name, merged] of before) assert.deepStrictEqual(itemOf(weaker.get(name)), itemOf(merged))
     const stronger = new Map(Merge.merge([...between, layer("managed", items)]).map((merged) => [merged.name, merged]))
     const own = new Set(items.map(({ name }) => name))
-    for (const [name, { item, provenance }] of stronger) {
-      assert.strictEqual(provenance.scope === "managed", own.has(name))
-      if (!own.has(name)) assert.deepStrictEqual(item, before.get(name)?.item)
+    for (const [name, merged] of stronger) {
+      assert.strictEqual(merged.provenance.scope === "managed", own.has(name))
+      if (!own.has(name)) assert.deepStrictEqual(itemOf(merged), itemOf(before.get(name)))
     }
   })
 })

@@ -179,11 +179,11 @@ describe("the name of a server", () => {
   it.effect("that is refused is told with the reason, and costs no other server", () =>
     Effect.gen(function*() {
       const text = JSON.stringify({ mcpServers: { "g\u0456thub": { command: "x" }, docs: { command: "x" } } })
-      const { decoded, issues } = yield* ConfigFile.decode(new TextEncoder().encode(text), {
+      const { issues, items } = yield* ConfigFile.decode(new TextEncoder().encode(text), {
         host: "native",
         scope: "user"
       })
-      assert.deepStrictEqual(decoded.items.map((item) => [item._tag, item.name]), [["Invalid", "g\u0456thub"], [
+      assert.deepStrictEqual(items.map((item) => [item._tag, item.name]), [["Invalid", "g\u0456thub"], [
         "Server",
         "docs"
       ]])

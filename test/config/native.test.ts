@@ -416,9 +416,9 @@ describe("the native format", () => {
     [server],
     ([fields]) =>
       Effect.gen(function*() {
-        const { decoded } = yield* read(JSON.stringify({ mcpServers: { a: fields } }))
-        const [item] = decoded.items
-        assert(item?._tag === "Server", JSON.stringify(decoded.items))
+        const { items } = yield* read(JSON.stringify({ mcpServers: { a: fields } }))
+        const [item] = items
+        assert(item?._tag === "Server", JSON.stringify(items))
         const { env: _, oauth: login, ...plain } = { oauth: undefined, ...item.entry }
         for (const [key, value] of Object.entries(plain)) {
           if (typeof fields[key] === typeof value && typeof value !== "object" && key !== "protocol") {
@@ -443,7 +443,7 @@ describe("an entry of the type docker", () => {
   it.effect("is the gateway that the constructor describes", () =>
     Effect.gen(function*() {
       const entry = { type: "docker", servers: ["time", "fetch"], args: ["--verbose"], env: { A: "${env:B}" } }
-      const { decoded: { items: [item] }, issues } = yield* read(JSON.stringify({ mcpServers: { a: entry } }))
+      const { issues, items: [item] } = yield* read(JSON.stringify({ mcpServers: { a: entry } }))
       assert.deepStrictEqual(issues, [])
       assert(item?._tag === "Server")
       const config = Either.getOrThrow(ServerConfig.ofEntry(item.entry, { expansion, provenance }))
@@ -519,7 +519,7 @@ describe("a field of a server", () => {
                 new TextEncoder().encode(JSON.stringify({ mcpServers: { a: { ...target, [key]: value } } })),
                 { host, scope: "user", path: "mcp-client.json" }
               ),
-              ({ decoded: { items: [item] }, issues }) => {
+              ({ issues, items: [item] }) => {
                 assert.deepStrictEqual(issues.map(({ message }) => message), [])
                 assert(item?._tag === "Server")
                 return item
@@ -553,13 +553,12 @@ describe("a field of a server", () => {
               path: undefined,
               rank: 0,
               distance: 0,
-              deep: true,
               exclusive: false,
-              items: [{ item, provenance: { ...provenance, scope } }]
+              items: [{ ...item, provenance: { ...provenance, provider: "opencode", scope } }]
             })
             const [result] = Merge.merge([layer("project", strong), layer("user", one)])
-            assert(result?.item._tag === "Server")
-            return { entry: result.item.entry, dropped: result.dropped }
+            assert(result?._tag === "Server")
+            return { entry: result.entry, dropped: result.dropped }
           }
           const base = {
             transport: one.entry.transport,

@@ -8,8 +8,8 @@ import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
 
 const read = (text: string, options: ConfigFile.Options) =>
-  Effect.map(ConfigFile.decode(new TextEncoder().encode(text), options), ({ decoded, issues }) => ({
-    rules: decoded.permissions ?? [],
+  Effect.map(ConfigFile.decode(new TextEncoder().encode(text), options), ({ issues, permissions }) => ({
+    rules: permissions ?? [],
     issues: issues.map(({ at, kind }) => [kind, at])
   }))
 

@@ -100,7 +100,7 @@ const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
   }
   const servers = Object.entries(resolve.results as { readonly [name: string]: Json })
   return Object.fromEntries(servers.map(([name, places]) => {
-    const item = found.decoded.items.find((item) => item.name === name)
+    const item = found.items.find((item) => item.name === name)
     assert(item?._tag === "Server", `${name} is no server`)
     return [name, Object.fromEntries(Object.keys(places).map((at) => [at, result(item.entry, at)]))]
   }))
@@ -136,17 +136,16 @@ const layers = (sample: Samples.Sample) =>
       path: file.path,
       rank,
       distance: 0,
-      deep: Dialect.find(host)?.merge === "deep",
       exclusive: scope === "managed" && (expected.exclusiveManaged === true || expected.exclusive === true),
-      items: found.decoded.items.map((item) => ({
-        item,
-        provenance: { provider: host, scope, origin: "home", path: file.path, pointer: item.pointer }
+      items: found.items.map((item) => ({
+        ...item,
+        provenance: { ...item.provenance, scope, origin: "home", path: file.path }
       }))
     })))
-    const ours = merged.map(({ dropped, item, name, provenance, sameAs, shadows, sources }): Json => ({
+    const ours = merged.map(({ dropped, sameAs, shadows, sources, ...item }): Json => ({
       ...Samples.itemOf(item),
-      name,
-      scope: provenance.scope,
+      name: item.name,
+      scope: item.provenance.scope,
       shadows: shadows.map(({ scope }) => scope),
       sources: sources.map(({ scope }) => scope),
       dropped,
@@ -164,10 +163,8 @@ const layers = (sample: Samples.Sample) =>
 
 const decisions = (sample: Samples.Sample) =>
   Effect.map(readAll(sample), (all) => {
-    const policies = all.flatMap(({ found }) => found.decoded.policy ?? [])
-    const entries = all.flatMap(({ found }) =>
-      found.decoded.items.flatMap((item) => item._tag === "Server" ? item.entry : [])
-    )
+    const policies = all.flatMap(({ found }) => found.policy ?? [])
+    const entries = all.flatMap(({ found }) => found.items.flatMap((item) => item._tag === "Server" ? item.entry : []))
     const decided = entries.map((entry) => [
       entry.name,
       ServerPolicy.decide(policies, {
@@ -185,11 +182,11 @@ const decisions = (sample: Samples.Sample) =>
 /** The servers that the host rejects are off. Its approvals have no effect, because they are given to names. */
 const approvals = (sample: Samples.Sample) =>
   Effect.map(readAll(sample), (all) => {
-    const names = all.flatMap(({ found }) => found.decoded.items.map(({ name }) => name))
-    const off = new Set(all.flatMap(({ found }) => found.decoded.switches?.off ?? []))
+    const names = all.flatMap(({ found }) => found.items.map(({ name }) => name))
+    const off = new Set(all.flatMap(({ found }) => found.switches?.off ?? []))
     const rejected = Object.entries(sample.expected.approvals as Json).filter(([, verdict]) => verdict === "rejected")
     assert.deepStrictEqual(names.filter((name) => off.has(name)), rejected.map(([name]) => name))
-    assert.isTrue(all.every(({ found }) => (found.decoded.switches?.on ?? []).length === 0))
+    assert.isTrue(all.every(({ found }) => (found.switches?.on ?? []).length === 0))
   })
 
 /** An option as the samples write it: its entry is read like one of a native file. */

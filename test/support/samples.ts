@@ -9,6 +9,7 @@ import type * as ConfigFile from "../../src/config/ConfigFile.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import type * as Dialect from "../../src/config/Dialect.ts"
 import type * as Document from "../../src/config/document.ts"
+import * as Interpolation from "../../src/config/Interpolation.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import type { Item } from "../../src/config/readEntry.ts"
 import * as Scope from "../../src/config/Scope.ts"
@@ -110,29 +111,41 @@ const namesOf = (rules: ReadonlyArray<ServerPolicy.Matcher>): ReadonlyArray<unkn
 const filled = (record: { readonly [key: string]: ReadonlyArray<unknown> | undefined }): Json =>
   Object.fromEntries(Object.entries(record).filter(([, list]) => list !== undefined && list.length > 0))
 
+const textsIn = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string" ? [value] : Object.values(Object(value)).flatMap(textsIn)
+
+/** The inputs that the templates of these entries ask for, in their order. */
+const asksFor = (items: ReadonlyArray<Item>): ReadonlyArray<string> => {
+  const references = items.flatMap((item) => item._tag === "Server" ? textsIn(plain(item.entry)) : [])
+    .flatMap(Interpolation.references)
+  return [...new Set(references.flatMap(({ kind, name }) => kind === "input" ? [name] : []))]
+}
+
 /** A file as the samples write it: `asked` are the keys that this sample speaks of. */
 export const fileOf = (
-  { decoded, issues }: ConfigFile.ConfigFile,
+  { imports, inputs, issues, items: found, policy, switches }: ConfigFile.ConfigFile,
   asked: Json
 ): Json => {
   const ofFile = issues.filter(({ server }) => server === undefined)
   const errors = ofFile.filter(({ severity }) => severity === "error").map(({ kind }) => kind)
   const warnings = ofFile.filter(({ severity }) => severity === "warning").map(noted)
-  const items = decoded.items.map(itemOf)
+  const items = found.map(itemOf)
   return {
     ...("serversCount" in asked
       ? { serversCount: items.length, errors: items.filter((item) => "error" in item), first: items[0] }
       : { servers: items }),
     ...filled({ fileErrors: errors, fileWarnings: warnings }),
-    ...("inputs" in asked ? { inputs: decoded.inputs.map(({ id }) => id) } : {}),
-    ...("undeclaredInputs" in asked ? { undeclaredInputs: decoded.undeclaredInputs } : {}),
-    ...("imports" in asked ? { imports: decoded.imports } : {}),
+    ...("inputs" in asked ? { inputs: inputs.map(({ id }) => id) } : {}),
+    ...("undeclaredInputs" in asked
+      ? { undeclaredInputs: asksFor(found).filter((id) => !inputs.some((input) => input.id === id)) }
+      : {}),
+    ...("imports" in asked ? { imports } : {}),
     ...("policy" in asked
       ? {
         policy: filled({
-          allow: namesOf(decoded.policy?.allow ?? []),
-          deny: namesOf(decoded.policy?.deny ?? []),
-          forceEnable: decoded.switches?.on
+          allow: namesOf(policy?.allow ?? []),
+          deny: namesOf(policy?.deny ?? []),
+          forceEnable: switches?.on
         })
       }
       : {})
