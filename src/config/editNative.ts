@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import type * as Jsonc from "jsonc-parser"
 import * as ConfigFile from "./ConfigFile.ts"
 import * as ConfigFiles from "./ConfigFiles.ts"
-import type * as Dialect from "./Dialect.ts"
 
 /** A native file that can be changed. Its path may not exist yet. */
 export interface NativeFile {
@@ -17,7 +16,7 @@ export interface NativeFile {
   readonly scope: "project" | "user"
   /** An empty object for a file that does not exist. */
   readonly text: string
-  readonly decoded: Dialect.Decoded
+  readonly decoded: ConfigFile.ConfigFile
   /** The key of the table that has its servers. */
   readonly root: string
 }
@@ -49,11 +48,12 @@ export const open = Effect.fnUntraced(function*(paths: ReadonlyArray<string>, sc
   const content = yield* files.read(path, { origin: scope === "user" ? "home" : "workspace" })
   if (content?._tag === "Refused") return yield* Effect.fail(`${path}: ${content.detail}`)
   const text = content === undefined ? "" : new TextDecoder().decode(content.bytes)
-  const { decoded, document, issues } = yield* decode(text, { path, scope })
+  const decoded = yield* decode(text, { path, scope })
+  const { document, issues } = decoded
   const fault = issues.find(({ server, severity }) => severity === "error" && server === undefined)
   if (fault !== undefined) return yield* Effect.fail(sentence(fault))
   // a second key beside the one in use would hide its servers
-  const used = decoded.items[0]?.pointer[0]
+  const used = decoded.items[0]?.provenance.pointer[0]
   const root = typeof used === "string"
     ? used
     : document.root?.has("mcp_servers") === true && !document.root.has("mcpServers")
@@ -155,7 +155,7 @@ export const add = (file: NativeFile, content: Content): Effect.Effect<string, s
 /** The text without one of its servers. */
 export const remove = (
   file: NativeFile,
-  { pointer }: Dialect.Decoded["items"][number]
+  { provenance: { pointer } }: ConfigFile.ConfigFile["items"][number]
 ): Effect.Effect<string, string> =>
   change(
     file,
