@@ -25,12 +25,12 @@ import * as Permissions from "../safety/Permissions.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as AutoSearch from "../tools/AutoSearch.ts"
+import { once } from "../tools/once.ts"
 import * as SearchSession from "../tools/SearchSession.ts"
 import * as Tool from "../tools/Tool.ts"
 import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import type * as ToolIndex from "../tools/ToolIndex.ts"
 import * as AgentTools from "./AgentTools.ts"
-import { once } from "./once.ts"
 
 /** A tool as a model gets it: bounded texts without hidden characters. */
 export interface Definition {

@@ -182,11 +182,8 @@ export const make = ({ clock, definition, permitted, publish, refresh, retry, se
         call.isConnected = true
         call.client = live.session
         const send = () => live.session.callTool(tool, call.args, own)
-        const verified = permitted.before(live, call, permit)
-        // a list of tools that does not answer must not keep the call longer than its own limits
-        return verified === undefined
-          ? send()
-          : Effect.flatMap(Deadline.boundWait(deadline, () => ({}), () => verified), send)
+        const verified = permitted.before(live, call, permit, deadline)
+        return verified === undefined ? send() : Effect.flatMap(verified, send)
       }, { deadline, identity: server.identity }).pipe(
         server.bulkhead.withPermit(deadline),
         server.breaker.protect,

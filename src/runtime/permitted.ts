@@ -7,6 +7,7 @@ import type * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import { isObject, toObject } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
+import * as Deadline from "../resilience/Deadline.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as Permissions from "../safety/Permissions.ts"
 import type * as Tool from "../tools/Tool.ts"
@@ -47,12 +48,16 @@ export interface Permitted {
   readonly authorize: (
     wanted: Wanted
   ) => Effect.Effect<Permissions.Permit | undefined, McpError.InvalidArguments | McpError.PermissionDenied>
-  /** Decides again at the time of sending: waits for a list if one is needed, fails if the permit no longer holds. */
+  /**
+   * Decides again at the time of sending: waits for a list if one is needed, within the deadline, and asks for an added
+   * tool, during which the deadline stands still. Fails if the permit no longer holds.
+   */
   readonly before: (
     live: Live,
     wanted: Wanted,
-    permit: Permissions.Permit | undefined
-  ) => Effect.Effect<void, McpError.RuntimeError> | undefined
+    permit: Permissions.Permit | undefined,
+    deadline?: Deadline.Deadline
+  ) => Effect.Effect<unknown, McpError.RuntimeError> | undefined
   /** The client of a connection, restricted to permitted requests. */
   readonly session: (
     live: Live,
@@ -70,14 +75,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
 
   const requestOf = (wanted: Wanted, args: JsonRpc.JsonObject | undefined): Permissions.Request => {
     const { callId, config, identity, kind, name, origin, server } = wanted
-    return {
-      callId,
-      origin,
-      identity,
-      subject: { kind, server, name, args },
-      config,
-      tool: toolOf(wanted)
-    }
+    return { callId, origin, identity, subject: { kind, server, name, args }, config, tool: toolOf(wanted) }
   }
 
   const authorize: Permitted["authorize"] = (wanted) => {
@@ -97,16 +95,20 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     return { args, request, revision: -1, by: "rule", pin: undefined }
   }
 
-  const refusal = (
+  const standing = (
     live: Live,
     wanted: Wanted,
-    permit: Permissions.Permit | undefined
-  ): McpError.PermissionDenied | undefined =>
-    permit === undefined && permissions.isOpen(wanted.origin)
-      ? undefined
-      : permissions.stands(permit ?? open(wanted), toolOf(wanted), live.config)
+    permit: Permissions.Permit | undefined,
+    deadline: Deadline.Deadline | undefined
+  ): ReturnType<Permitted["before"]> => {
+    if (permit === undefined && permissions.isOpen(wanted.origin)) return undefined
+    const decided = permissions.stands(permit ?? open(wanted), toolOf(wanted), live.config)
+    if (decided === undefined || deadline === undefined) return decided
+    const pause = (isPaused: boolean) => Effect.sync(() => deadline.pause(isPaused))
+    return Effect.acquireUseRelease(pause(true), () => deadline.restore(decided), () => pause(false))
+  }
 
-  const before: Permitted["before"] = (live, wanted, permit) => {
+  const before: Permitted["before"] = (live, wanted, permit, deadline) => {
     const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
     // the permit depends on a definition that the server has not sent in this run; an admission does not need it
     const isUnknown = () =>
@@ -114,9 +116,10 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
     const waiting = isUnknown()
       ? Effect.zipRight(admission ?? Effect.void, Effect.suspend(() => isUnknown() ? learn(live) : Effect.void))
       : admission
-    return waiting === undefined
-      ? refusal(live, wanted, permit)
-      : Effect.flatMap(waiting, () => refusal(live, wanted, permit) ?? Effect.void)
+    if (waiting === undefined) return standing(live, wanted, permit, deadline)
+    // a list of tools that does not answer must not keep the call longer than its own limits
+    const within = deadline === undefined ? waiting : Deadline.boundWait(deadline, () => ({}), () => waiting)
+    return Effect.flatMap(within, () => standing(live, wanted, permit, deadline) ?? Effect.void)
   }
 
   /** For a caller that holds the connection: an error about reaching the server means that it has changed. */

@@ -94,12 +94,15 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
   readonly isOpen: (origin: Origin) => boolean
   /** Decides, and asks for an approval where that is the decision. */
   readonly authorize: (request: Request) => Effect.Effect<Permit, McpError.PermissionDenied>
-  /** Decides again right before sending, because rules, definitions and servers may have changed meanwhile. */
+  /**
+   * Decides again right before sending, because rules, definitions and servers may have changed meanwhile. `undefined` if
+   * the permit holds. A tool that turns out to be an added one is asked for.
+   */
   readonly stands: (
     permit: Permit,
     tool: Tool.Tool | undefined,
     config: ServerConfig.ServerConfig
-  ) => McpError.PermissionDenied | undefined
+  ) => Effect.Effect<unknown, McpError.PermissionDenied> | undefined
   /** Replaces the rules of one source beside those given in code. A call that waits for an answer gets the new ones. */
   readonly configure: (
     source: string,
@@ -334,18 +337,23 @@ export const make = (
       return needsApproval ? ["changed", rule?.text] : undefined
     }
 
+    const authorize = (request: Request): Effect.Effect<Permit, Denied> =>
+      Effect.suspend(() => {
+        const ruling = rulingOf(request)
+        if (ruling.decision !== "ask") return settled(request, ruling)
+        return isAttended ? inTurn(request, ask(request)) : ask(request)
+      })
+
     return {
       decide,
       isOpen: (origin) => rules.onlyAllows && otherwise[origin] === "allow",
-      authorize: (request) =>
-        Effect.suspend(() => {
-          const ruling = rulingOf(request)
-          if (ruling.decision !== "ask") return settled(request, ruling)
-          return isAttended ? inTurn(request, ask(request)) : ask(request)
-        }),
+      authorize,
       stands: (permit, tool, config) => {
         const why = fallen(permit, tool, config)
-        return why === undefined ? undefined : refusal(permit.request, ...why)
+        if (why === undefined) return undefined
+        const current = { ...permit.request, tool, config }
+        const wasUnlisted = permit.by === "rule" && permit.request.tool === undefined && permit.revision === revision
+        return wasUnlisted && isAdded(current) ? authorize(current) : refusal(permit.request, ...why)
       },
       configure: (source, more) =>
         Effect.sync(() => {

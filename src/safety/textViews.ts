@@ -1,4 +1,5 @@
 /** A text as it was before it was escaped, with the way back, so that one reader serves each escaping. */
+import { escapedAt } from "../text/folded.ts"
 
 /** A secret in a text. */
 export interface Span {
@@ -12,40 +13,20 @@ interface View {
   readonly source: (at: number) => number
 }
 
-/** JSON and programs, addresses, HTML, and colours of a terminal, which become one character that ends a word. */
-const escapes =
-  /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,5})\}|x([0-9a-f]{2})|([nrt"'`\\/]))|%([0-7][0-9a-f])|((?:%[c-f][0-9a-f])(?:%[89ab][0-9a-f]){1,3})|&(?:#(\d{1,5})|#x([0-9a-f]{1,4})|(quot|apos|amp|lt|gt));|\u001b\[[0-9;]{0,16}m/gi
-
-const named: Readonly<Record<string, string>> = {
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  quot: "\"",
-  apos: "'",
-  amp: "&",
-  lt: "<",
-  gt: ">"
-}
+/** The beginning of an escape, and the colours of a terminal, which become one character that ends a word. */
+const escapes = /[\\%&]|\u001b\[[0-9;]{0,16}m/g
 
 const unescaped = (outer: View): View | undefined => {
-  if (!/[\\%&\u001b]/.test(outer.text)) return undefined
   let text = ""
   let last = 0
   /** The end of each escape in the new text, and how much longer the old text is up to there. */
   const ends: Array<number> = []
   const shifts: Array<number> = []
-  for (const found of outer.text.matchAll(escapes)) {
-    const [whole, unicode, point, code, char, percent, utf8, decimal, hex, entity] = found
-    const digits = unicode ?? point ?? code ?? percent ?? hex
-    const plain = digits !== undefined
-      ? String.fromCodePoint(Number.parseInt(digits, 16))
-      : decimal !== undefined
-      ? String.fromCharCode(Number(decimal))
-      : utf8 !== undefined
-      ? Buffer.from(utf8.replaceAll("%", ""), "hex").toString()
-      : named[char ?? entity?.toLowerCase() ?? ""] ?? char ?? "\u001b"
-    text += outer.text.slice(last, found.index) + plain
-    last = found.index + whole.length
+  for (const { 0: found, index } of outer.text.matchAll(escapes)) {
+    const escape = found.length > 1 ? { char: "\u001b", end: index + found.length } : escapedAt(outer.text, index)
+    if (escape === undefined || index < last) continue
+    text += outer.text.slice(last, index) + escape.char
+    last = escape.end
     ends.push(text.length)
     shifts.push(last - text.length)
   }

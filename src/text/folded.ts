@@ -37,9 +37,13 @@ const foldedOnce = (char: string): string => {
   return found
 }
 
-/** The references of HTML that stand for signs of tags and names, for blanks, and for nothing. */
+/** The references of HTML that stand for signs of tags, names and quotes, for blanks, and for nothing. */
 const meanings = {
   "<": "lt",
+  ">": "gt",
+  "&": "amp",
+  "'": "apos",
+  "\"": "quot",
   "/": "sol",
   "\\": "bsol",
   "_": "lowbar underbar",
@@ -53,24 +57,30 @@ const references = new Map(
   Object.entries(meanings).flatMap(([char, names]) => names.split(" ").map((name) => [name, char] as const))
 )
 
-// The semicolon may be missing, and then the name ends where it is complete.
-const reference = new RegExp(`&(?:amp;)*(?:#x([0-9a-f]+)|#([0-9]+)|(${[...references.keys()].join("|")}));?`, "iy")
-const escape = /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|[nr])/iy
-const percent = /%(?:25)*([0-9a-f]{2})/iy
+// the semicolon of a reference may be missing, and then its name ends where it is complete
+const escape = new RegExp(
+  `&(?:amp;)*(?:#x([0-9a-f]+)|#([0-9]+)|(${[...references.keys()].join("|")}));?|` +
+    /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|([nrt"'`\\/]))|/.source +
+    /(%(?:25)*[c-f][0-9a-f](?:%(?:25)*[89ab][0-9a-f]){1,3}|%(?:25)*[0-9a-f]{2})/.source,
+  "iy"
+)
+
+const controls: Readonly<Record<string, string>> = { n: "\n", r: "\n", t: "\t" }
+
+/** One byte is a letter of Latin-1, and several are UTF-8. */
+const bytesOf = (hex: string): string => Buffer.from(hex, "hex").toString(hex.length === 2 ? "latin1" : "utf8")
 
 /** The escape of a program, of HTML or of a URL that stands here, and the character it means. */
-const escapedAt = (text: string, at: number): { readonly char: string; readonly end: number } | undefined => {
-  const pattern = text[at] === "&" ? reference : text[at] === "\\" ? escape : text[at] === "%" ? percent : undefined
-  if (pattern === undefined) return undefined
-  pattern.lastIndex = at
-  const match = pattern.exec(text)
+export const escapedAt = (text: string, at: number): { readonly char: string; readonly end: number } | undefined => {
+  escape.lastIndex = at
+  const match = escape.exec(text)
   if (match === null) return undefined
-  const end = pattern.lastIndex
-  const [, first, second, third] = match
-  if (pattern === reference && third !== undefined) return { char: references.get(third.toLowerCase())!, end }
-  const digits = first ?? second ?? third
-  if (digits === undefined) return { char: "\n", end }
-  const point = Number.parseInt(digits, pattern === reference && first === undefined ? 10 : 16)
+  const [, hex, decimal, name, braced, unicode, code, char, percent] = match
+  const end = escape.lastIndex
+  if (name !== undefined) return { char: references.get(name.toLowerCase())!, end }
+  if (char !== undefined) return { char: controls[char.toLowerCase()] ?? char, end }
+  if (percent !== undefined) return { char: bytesOf(percent.replaceAll(/%(?:25)*/g, "")), end }
+  const point = decimal === undefined ? Number.parseInt(hex ?? braced ?? unicode ?? code!, 16) : Number(decimal)
   return { char: point <= 0x10ffff ? String.fromCodePoint(point) : ".", end }
 }
 

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import { entriesOf, keywords } from "../json/schema.ts"
 import { inTurns } from "./inTurns.ts"
+import { once } from "./once.ts"
 import type * as ToolSearch from "./ToolSearch.ts"
 
 export interface Model {
@@ -56,15 +57,10 @@ export const shouldUseAutoSearch = (
     (contextWindow >= minContextWindow && totalChars >= threshold * contextWindow * charsPerToken)
 }
 
-const sizes = new WeakMap<Definition, number>()
-
-/** The characters of a definition as JSON, measured once. */
-export const sizeOf = (tool: Definition): number => {
-  const { description, inputSchema, name } = tool
-  const size = sizes.get(tool) ?? JSON.stringify({ name, description, inputSchema }).length
-  sizes.set(tool, size)
-  return size
-}
+/** The characters of a definition as JSON. */
+export const sizeOf = once(({ description, inputSchema, name }: Definition): number =>
+  JSON.stringify({ name, description, inputSchema }).length
+)
 
 /** The beginning of a text with a note of how much is cut off; it never ends within a surrogate pair. */
 const cut = (text: string, limit: number): string => {

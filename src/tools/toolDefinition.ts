@@ -7,6 +7,7 @@
 import { canonicalJson, elements, fields, sha256, staysSchema } from "../json/canonical.ts"
 import { isObject } from "../json/Json.ts"
 import { visible } from "../text/UntrustedText.ts"
+import { once } from "./once.ts"
 import type * as Tool from "./Tool.ts"
 
 type Raw = Tool.Tool["raw"]
@@ -27,7 +28,7 @@ export const written = (raw: Raw): string => canonicalJson(Object.fromEntries(pi
 
 const hashOf = (parts: ReadonlyArray<string>): string => `sha256:${sha256(JSON.stringify(parts))}`
 
-const computed = (tool: Tool.Tool): Fingerprints => {
+export const fingerprints = once((tool: Tool.Tool): Fingerprints => {
   const body = pinned(tool.raw)
     .filter(([field]) => field !== "annotations")
     .map(([field, value]) => `${JSON.stringify(field)}:${canonicalJson(value, isSchema(field))}`)
@@ -41,15 +42,7 @@ const computed = (tool: Tool.Tool): Fingerprints => {
   const bare = hashOf(["tool", ...body, decoded, ...schemas])
   const given = raw["annotations"] === undefined ? "" : canonicalJson(raw["annotations"])
   return { bare, whole: hashOf([bare, given, canonicalJson(annotations)]) }
-}
-
-const known = new WeakMap<Tool.Tool, Fingerprints>()
-
-export const fingerprints = (tool: Tool.Tool): Fingerprints => {
-  const found = known.get(tool) ?? computed(tool)
-  known.set(tool, found)
-  return found
-}
+})
 
 /**
  * The identity (`sha256:…`) of everything that a model or a gate reads of a tool: each field of its definition but its

@@ -224,8 +224,8 @@ describe("every timer outside of resilience", () => {
  */
 const rebuilt: Readonly<Record<string, number>> = {
   // 600, and what came from config, safety and server: the names of credentials, the names that look alike, the normaliser,
-  // and the decoding of header values
-  text: 751,
+  // the decoding of header values, and the reader of escapes
+  text: 760,
   // the root: issue 17 asks for 3,300 together with the runtime
   stderrReader: 229,
   // with the flag that answers an unanswered input (T4)
@@ -250,9 +250,10 @@ const rebuilt: Readonly<Record<string, number>> = {
   tools: 3_291,
   transport: 3_200,
   testing: 1_400,
-  safety: 3_800,
+  // 3,800 without the reader of escapes, which is in text
+  safety: 3_791,
   // a ratchet: issue 19 asks for 2,300
-  agent: 2_347
+  agent: 2_338
 }
 
 /** The folders below the transports, and those below the runtime. */

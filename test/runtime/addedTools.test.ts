@@ -1,6 +1,6 @@
 /** Tools that a server adds after its first list, under an `allow` with a pattern. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Layer, type Scope } from "effect"
+import { Effect, Either, Fiber, Layer, type Scope, TestClock } from "effect"
 import * as TrustStore from "../../src/config/TrustStore.ts"
 import * as McpError from "../../src/McpError.ts"
 import type * as McpEvent from "../../src/McpEvent.ts"
@@ -89,6 +89,35 @@ describe("a tool that was added after the first list", () => {
       running({ permissions: allow("s/*") }, call("later", "program")),
       (result) => assert.strictEqual(result, "called")
     ))
+
+  it.scoped("is asked for by the first call of it in a run that has not listed it, while the deadline stands still", () =>
+    Effect.gen(function*() {
+      const store = yield* TrustStore.makeMemory
+      const asked: Array<Approval.Request> = []
+      const permissions = allow("s/*")
+      assert.strictEqual(yield* running({ permissions, store }, call("later")), "refused")
+      const peer = yield* MemoryServer.make({ era: "session", tools: [tool("first"), tool("later")] })
+      const slow = Approval.layer((request) =>
+        Effect.as(Effect.zipRight(Effect.sync(() => asked.push(request)), Effect.sleep("3 minutes")), { _tag: "Once" })
+      )
+      yield* Effect.gen(function*() {
+        const { callTool } = yield* McpRuntime.McpRuntime
+        const options = { origin: "model", idleTimeout: "1 minute", totalTimeout: "1 minute" } as const
+        const calling = yield* Effect.fork(callTool({ server: "s", tool: "later" }, {}, options))
+        while (asked.length === 0) yield* TestClock.adjust("1 millis")
+        yield* TestClock.adjust("3 minutes")
+        assert.strictEqual((yield* Fiber.join(calling)).isError, false)
+        assert.strictEqual(yield* call("later"), "called")
+      }).pipe(Effect.provide(Runtime.layer({ s: peer }, {
+        servers: [Pool.remote("s", { lazy: true })],
+        permissions,
+        approval: slow,
+        pins: Layer.provide(ToolPins.layer(), Layer.succeed(TrustStore.TrustStore, store))
+      })))
+      assert.deepStrictEqual(asked.map(({ rule, subject, tool }) => [subject.name, rule, tool?.name]), [
+        ["later", "s/*", "later"]
+      ])
+    }))
 
   it.scoped("is remembered as added, and as approved, in the next run", () =>
     Effect.gen(function*() {
