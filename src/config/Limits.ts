@@ -5,71 +5,51 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 
-export interface Limits {
+export const defaults = {
   /** Connecting, over all its phases. */
-  readonly startupTimeout: Duration.Duration
+  startupTimeout: Duration.seconds(60),
   /**
    * How long a launcher (npx, uvx, …) may install the server first; `startupTimeout` begins when it is done. It applies
    * where the processes show the install: on Linux, and not for docker, pipx and deno, which have `startupTimeout` alone.
    */
-  readonly installTimeout: Duration.Duration
-  /** A call without an answer or progress. */
-  readonly requestTimeout: Duration.Duration
-  /** A call, whatever progress it reports. */
-  readonly toolTimeout: Duration.Duration
-  /** A list (all its pages together), a read, a prompt, a completion. */
-  readonly listTimeout: Duration.Duration
-  /** A health probe. */
-  readonly pingTimeout: Duration.Duration
-  /** How long a peer may leave written bytes unread before it counts as lost. */
-  readonly stallTimeout: Duration.Duration
-  /** How long a silent stdio server is asked only `server/discover` before it is asked `initialize` as well. */
-  readonly discoverPatience: Duration.Duration
-  /** Keep-alive of an idle socket. */
-  readonly keepAlive: Duration.Duration
-  /** One message, decoded: a stdio line, an SSE event, an HTTP body, a WebSocket message. */
-  readonly maxMessageBytes: number
-  /** What is kept of stderr. */
-  readonly stderrBytes: number
-  /** What may wait to be written. */
-  readonly writeQueueBytes: number
-  /** What is read of the body of an HTTP error. */
-  readonly errorBodyBytes: number
-  /** Pages of a list. */
-  readonly maxPages: number
-  /** Items of a list. */
-  readonly maxItems: number
-  /** Bytes of a cursor. */
-  readonly maxCursorBytes: number
-  /** Rounds of input that one request may ask for. */
-  readonly maxInputRounds: number
-  /** Requests of the server that are handled at once, and that may wait. */
-  readonly maxServerRequests: number
-  /** Bytes of one tool's schemas. */
-  readonly maxSchemaBytes: number
-}
-
-export const defaults: Limits = {
-  startupTimeout: Duration.seconds(60),
   installTimeout: Duration.minutes(5),
+  /** A call without an answer or progress. */
   requestTimeout: Duration.minutes(5),
+  /** A call, whatever progress it reports. */
   toolTimeout: Duration.hours(27),
+  /** A list (all its pages together), a read, a prompt, a completion. */
   listTimeout: Duration.seconds(30),
+  /** A health probe. */
   pingTimeout: Duration.seconds(5),
+  /** How long a peer may leave written bytes unread before it counts as lost. */
   stallTimeout: Duration.seconds(30),
+  /** How long a silent stdio server is asked only `server/discover` before it is asked `initialize` as well. */
   discoverPatience: Duration.seconds(2),
+  /** Keep-alive of an idle socket. */
   keepAlive: Duration.seconds(50),
+  /** One message, decoded: a stdio line, an SSE event, an HTTP body, a WebSocket message. */
   maxMessageBytes: 16 * 1024 * 1024,
+  /** What is kept of stderr. */
   stderrBytes: 64 * 1024,
+  /** What may wait to be written. */
   writeQueueBytes: 8 * 1024 * 1024,
+  /** What is read of the body of an HTTP error. */
   errorBodyBytes: 8 * 1024,
+  /** Pages of a list. */
   maxPages: 100,
+  /** Items of a list. */
   maxItems: 10_000,
+  /** Bytes of a cursor. */
   maxCursorBytes: 64 * 1024,
+  /** Rounds of input that one request may ask for. */
   maxInputRounds: 10,
+  /** Requests of the server that are handled at once, and that may wait. */
   maxServerRequests: 64,
+  /** Bytes of one tool's schemas. */
   maxSchemaBytes: 1024 * 1024
 }
+
+export interface Limits extends Readonly<typeof defaults> {}
 
 /** The limits in force where a server sets none of its own. */
 export class CurrentLimits

@@ -185,34 +185,26 @@ const askingOf = (
   hidden: new Set((expansion.inputs ?? []).flatMap(({ id, secret }) => secret === true ? [id] : []))
 })
 
-/** The references that files, programs and people answer, each once, with the first field that asks for it. */
-const wanted = (
-  config: ServerConfig.ServerConfig,
-  asking: Access.Asking
-): Either.Either<ReadonlyMap<string, readonly [reference: Interpolation.Reference, at: string]>, Failure> => {
-  const all = new Map<string, readonly [Interpolation.Reference, string]>()
-  for (const { at, field, template } of ServerConfig.texts(config)) {
-    const permits = Access.permits(asking, field, template)
-    for (const reference of Interpolation.references(template)) {
-      if (!permits(reference)) return Either.left(missing(config, at, reference, "variable-forbidden"))
-      if (["input", "secret", "file", "cmd"].includes(reference.kind)) {
-        all.set(Interpolation.nameOf(reference), [reference, at])
-      }
-    }
-  }
-  return Either.right(all)
-}
+/** The references of a configuration, where they stand, and their values as far as nothing has to be asked. */
+const references = (config: ServerConfig.ServerConfig, asking: Access.Asking) =>
+  ServerConfig.texts(config).flatMap(({ at, field, template }) => {
+    const valueOf = Access.answer(asking, field, template)
+    return Interpolation.references(template).map((reference) => {
+      const value = valueOf(reference)
+      return { at, reference, fault: Either.isLeft(value) ? value.left.kind : undefined }
+    })
+  })
 
 /** One trailing line break ends files and outputs, and is no part of the value. */
 const trimmed = (text: string): string => text.replace(/\r?\n$/, "")
 
+/** The value that a file, a program or a person gives; nothing if there is no answer. */
 const answerOf =
   (sources: Sources, config: ServerConfig.ServerConfig, expansion: Scope.Expansion, host: HostEnvironment.Host) =>
   (reference: Interpolation.Reference, at: string): Effect.Effect<string | undefined, Failure> => {
-    const { name: server } = config
     const { kind, name } = reference
     const home = Paths.home(expansion, host)
-    const failed = (detail: string) => invalid(server, at, `${quote(Interpolation.nameOf(reference))} ${detail}`)
+    const failed = (detail: string) => invalid(config.name, at, `${quote(Interpolation.nameOf(reference))} ${detail}`)
     if (kind === "file" || kind === "cmd") {
       const argv = ShellWords.withoutShell(name, { home, isWindows: host.platform === "win32" })
       const text = kind === "file"
@@ -225,26 +217,23 @@ const answerOf =
     const declared = expansion.inputs?.find(({ id }) => id === name)
     const { fingerprint, origin } = expansion
     const secret = kind === "secret" || declared?.secret === true
-    const question = { ...declared, id: name, server, origin, secret, path: config.provenance?.path, fingerprint }
+    const question = { ...declared, id: name, server: config.name, origin, secret, fingerprint }
     const choices = declared?.choices
     const variable = Access.answeredBy(reference) ?? ""
     const set = Access.valueIn(host.variables(), variable)
-    const isGranted = Scope.rights(expansion.origin).environment || expansion.grants.includes(variable)
-    const answer = set !== undefined && isGranted
-      ? Effect.succeedSome(Redacted.make(set))
-      : kind === "secret"
-      ? sources.secret(question)
-      : sources.input(question)
-    return Effect.flatMap(answer, (answer) => {
+    const isGranted = Scope.rights(origin).environment || expansion.grants.includes(variable)
+    const ask = kind === "secret" ? sources.secret : sources.input
+    return Effect.gen(function*() {
+      const answer = set !== undefined && isGranted
+        ? Option.some(Redacted.make(set))
+        : yield* ask({ ...question, path: config.provenance?.path })
       const value = Option.match(answer, { onNone: () => declared?.default, onSome: Redacted.value })
-      if (value === undefined) {
-        return set === undefined
-          ? Effect.succeed(undefined)
-          : Effect.fail(missing(config, at, reference, "variable-forbidden"))
+      if (value === undefined && set !== undefined) {
+        return yield* missing(config, at, reference, "variable-forbidden")
       }
-      return choices !== undefined && !choices.includes(value)
-        ? Effect.fail(failed("has an answer that is not among its choices"))
-        : Effect.succeed(value)
+      return value === undefined || choices === undefined || choices.includes(value)
+        ? value
+        : yield* failed("has an answer that is not among its choices")
     })
   }
 
@@ -259,28 +248,30 @@ const filled = (
 ): Either.Either<object, Failure> => {
   let failure: Failure | undefined
   const fields = ServerConfig.mapTexts(config, ({ at, field, template }) => {
+    const isSent = field === "header" || field === "url"
     const valueOf = Access.answer(asking, field, template)
-    const text = Interpolation.fill(template, (reference): Either.Either<string, Failure> => {
-      const value = valueOf(reference)
-      if (Either.isLeft(value)) return Either.left(missing(config, at, reference, value.left.kind))
-      if (value.right.length > longestValue) {
-        const name = quote(Interpolation.nameOf(reference))
-        return Either.left(invalid(config.name, at, `${name} is longer than ${longestValue} characters`))
-      }
-      if (Secrets.isSecret(reference, value.right)) secrets.add(value.right)
-      return Either.right(value.right)
-    })
-    if (Either.isLeft(text)) {
-      failure ??= text.left
-      return undefined
-    }
-    const value = text.right
-    // oxlint-disable-next-line no-control-regex
-    if (field === "header" || field === "url" ? /[\0\r\n]/.test(value) : value.includes("\0")) {
-      failure ??= invalid(config.name, at, "the value contains a line break or a NUL, which cannot be sent")
-    }
+    const text = Interpolation.fill(template, (reference) =>
+      valueOf(reference).pipe(
+        Either.mapLeft(({ kind }) => missing(config, at, reference, kind)),
+        Either.filterOrLeft(({ length }) => length <= longestValue, () => {
+          const name = quote(Interpolation.nameOf(reference))
+          return invalid(config.name, at, `${name} is longer than ${longestValue} characters`)
+        }),
+        Either.map((value) => {
+          if (Secrets.isSecret(reference, value)) secrets.add(value)
+          return value
+        })
+      )).pipe(Either.filterOrLeft(
+        // oxlint-disable-next-line no-control-regex
+        (value) => !(isSent ? /[\0\r\n]/ : /\0/).test(value),
+        () => invalid(config.name, at, "the value contains a line break or a NUL, which cannot be sent")
+      ))
+    if (Either.isLeft(text)) failure ??= text.left
+    const value = Either.getOrUndefined(text)
     // an empty default makes a header optional
-    return at.startsWith("headers.") && value !== template && isEmptied(value) ? undefined : value
+    return value !== template && value !== undefined && at.startsWith("headers.") && isEmptied(value)
+      ? undefined
+      : value
   })
   return failure === undefined ? Either.right(fields) : Either.left(failure)
 }
@@ -349,19 +340,18 @@ const withEnvFile = (
 export const unset = (
   config: ServerConfig.ServerConfig,
   environment: Access.Asking["environment"]
-): ReadonlyArray<{ readonly at: string; readonly detail: string }> => {
-  if (config.expansion === undefined) return []
-  const asking = askingOf(config, config.expansion, environment)
-  return ServerConfig.texts(withBearer(config)).flatMap(({ at, field, template }) => {
-    const valueOf = Access.answer(asking, field, template)
-    return Interpolation.references(template).flatMap((reference) => {
-      const value = reference.kind === "env" ? valueOf(reference) : undefined
-      return value !== undefined && Either.isLeft(value) && value.left.kind === "variable-unset"
-        ? [{ at, detail: Access.nextStep(reference, "variable-unset", config.provenance?.provider) }]
-        : []
-    })
-  })
-}
+): ReadonlyArray<{ readonly at: string; readonly detail: string }> =>
+  config.expansion === undefined
+    ? []
+    : references(withBearer(config), askingOf(config, config.expansion, environment))
+      .filter(({ fault, reference }) => reference.kind === "env" && fault === "variable-unset")
+      .map(({ at, reference }) => ({
+        at,
+        detail: Access.nextStep(reference, "variable-unset", config.provenance?.provider)
+      }))
+
+/** The kinds of references that files, programs and people answer. */
+const asked: ReadonlySet<Interpolation.Reference["kind"]> = new Set(["input", "secret", "file", "cmd"])
 
 const fromSources = (sources: Sources): Resolution["Type"] => {
   const templates = Effect.fnUntraced(
@@ -373,10 +363,17 @@ const fromSources = (sources: Sources): Resolution["Type"] => {
     ) {
       const config = narrowed(withBearer(found), expansion, notes)
       const asking = askingOf(config, expansion, host.variables())
+      const all = references(config, asking)
+      const forbidden = all.find(({ fault }) => fault === "variable-forbidden")
+      if (forbidden !== undefined) {
+        return yield* missing(config, forbidden.at, forbidden.reference, "variable-forbidden")
+      }
       const answers = new Map<string, string>()
       const ask = answerOf(sources, config, expansion, host)
-      for (const [name, [reference, at]] of yield* wanted(config, asking)) {
-        const answer = yield* ask(reference, at)
+      const questions = all.filter(({ reference }) => asked.has(reference.kind))
+        .map(({ at, reference }) => [Interpolation.nameOf(reference), [reference, at] as const] as const)
+      for (const [name, question] of new Map(questions)) {
+        const answer = yield* ask(...question)
         if (answer !== undefined) answers.set(name, answer)
       }
       const plain = yield* checked(yield* filled(config, { ...asking, answers }, notes), config)

@@ -44,29 +44,24 @@ const mostInAddress = 64
  */
 const inHost = (template: string): ReadonlySet<string> => {
   const asked = Interpolation.references(template).map(Interpolation.nameOf)
-  const all = new Set(asked)
   const found = new Set<string>()
-  const marked = (): string => {
+  while (asked.length <= mostInAddress) {
     let at = 0
-    return Either.getOrElse(
-      Interpolation.fill(template, (reference) => {
-        const marker = `zq${at++}qz`
-        return Either.right(found.has(Interpolation.nameOf(reference)) ? "" : marker)
-      }),
-      () => ""
-    )
-  }
-  if (asked.length > mostInAddress || !URL.canParse(marked())) return all
-  for (let address = marked(); URL.canParse(address); address = marked()) {
-    const { host, password, protocol, username } = new URL(address)
+    const marked = Interpolation.fill(template, (reference) => {
+      const marker = `zq${at++}qz`
+      return Either.right(found.has(Interpolation.nameOf(reference)) ? "" : marker)
+    })
+    const address = Either.getOrElse(marked, () => "")
+    if (!URL.canParse(address) && found.size > 0) return found
     // the scheme decides how the rest is read
-    if (/zq\d+qz/.test(protocol)) return all
+    if (!URL.canParse(address) || /zq\d+qz/.test(new URL(address).protocol)) break
+    const { host, password, username } = new URL(address)
     const shown = [username, password, host].join(" ")
     const more = asked.filter((_, index) => shown.includes(`zq${index}qz`))
-    if (more.length === 0) break
+    if (more.length === 0) return found
     for (const name of more) found.add(name)
   }
-  return found
+  return new Set(asked)
 }
 
 /**
@@ -74,7 +69,7 @@ const inHost = (template: string): ReadonlySet<string> => {
  * read their own literal variables, granted ones, and harmless ones where nothing is sent. A host name, a command and a
  * folder never hold a credential, because they are shown.
  */
-export const permits = (
+const permits = (
   { grants, hidden, origin, own, places }: Asking,
   field: Field,
   template: string
@@ -118,29 +113,33 @@ export const nextStep = (
   why: Failure["kind"],
   host: string | undefined
 ): string => {
-  const name = Interpolation.nameOf(reference)
-  const from = UntrustedText.quote(answeredBy(reference) ?? name)
-  switch (why) {
-    case "variable-forbidden":
-      return `${from} may not be read here: grant it when the server is approved, or move the server to a file of your own`
-    case "input-required":
-      return `unanswered ${reference.kind} ${
-        UntrustedText.quote(reference.name)
-      }: set ${from} before this program starts, or give it a default`
-    case "variable-unset": {
-      if (reference.kind !== "env") return `${UntrustedText.quote(name)} has no value here: write the value itself`
-      const row = host === undefined ? Dialect.native : Dialect.find(host)
-      const written = row?.variables?.syntax.bare === true ? ` (${UntrustedText.excerpt(`\${${name}:-…}`)})` : ""
-      return `${
-        UntrustedText.quote(name)
-      } is not set: set it before this program starts, or give it a default${written}`
-    }
+  const name = UntrustedText.quote(Interpolation.nameOf(reference))
+  const from = UntrustedText.quote(answeredBy(reference) ?? Interpolation.nameOf(reference))
+  if (why === "variable-forbidden") {
+    return `${from} may not be read here: grant it when the server is approved, or move the server to a file of your own`
   }
+  if (why === "input-required") {
+    const what = `${reference.kind} ${UntrustedText.quote(reference.name)}`
+    return `unanswered ${what}: set ${from} before this program starts, or give it a default`
+  }
+  if (reference.kind !== "env") return `${name} has no value here: write the value itself`
+  const row = host === undefined ? Dialect.native : Dialect.find(host)
+  const written = row?.variables?.syntax.bare === true ? ` (${UntrustedText.excerpt(`\${${reference.name}:-…}`)})` : ""
+  return `${name} is not set: set it before this program starts, or give it a default${written}`
 }
 
 /** The value of a variable. One that is set to an empty text is set. */
 export const valueIn = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
+
+const valueOf = (
+  { answers, environment, own, places }: Asking,
+  { kind, name }: Interpolation.Reference
+): string | undefined => {
+  // some hosts write places as variables, and no variable has such a name
+  if (kind === "env") return own.get(name) ?? valueIn(places, name) ?? valueIn(environment, name)
+  return kind === "var" ? valueIn(places, name) : kind === "unknown" ? undefined : answers.get(`${kind}:${name}`)
+}
 
 /** The value of a reference in this field; a default counts for an unset variable, and not for a forbidden one. */
 export const answer = (
@@ -149,26 +148,14 @@ export const answer = (
   template: string
 ): (reference: Interpolation.Reference) => Either.Either<string, Failure> => {
   const isPermitted = permits(asking, field, template)
-  const found = (reference: Interpolation.Reference): string | undefined => {
-    const { kind, name } = reference
-    switch (kind) {
-      case "env":
-        // some hosts write places as variables, and no variable has such a name
-        return asking.own.get(name) ?? valueIn(asking.places, name) ?? valueIn(asking.environment, name)
-      case "var":
-        return valueIn(asking.places, name)
-      case "unknown":
-        return undefined
-      default:
-        return asking.answers.get(Interpolation.nameOf(reference))
-    }
-  }
   return (reference) => {
-    const failure = (kind: Failure["kind"]) => Either.left({ kind, variable: Interpolation.nameOf(reference) })
-    if (!isPermitted(reference)) return failure("variable-forbidden")
-    const value = found(reference) ?? reference.fallback
-    if (value !== undefined) return Either.right(value)
-    return failure(reference.kind === "input" || reference.kind === "secret" ? "input-required" : "variable-unset")
+    const failure = (kind: Failure["kind"]) => ({ kind, variable: Interpolation.nameOf(reference) })
+    if (!isPermitted(reference)) return Either.left(failure("variable-forbidden"))
+    const isAsked = reference.kind === "input" || reference.kind === "secret"
+    return Either.fromNullable(
+      valueOf(asking, reference) ?? reference.fallback,
+      () => failure(isAsked ? "input-required" : "variable-unset")
+    )
   }
 }
 
