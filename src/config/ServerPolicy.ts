@@ -61,16 +61,6 @@ export interface Subject {
 
 const ports: ReadonlyMap<string, string> = new Map([["http", "80"], ["ws", "80"], ["https", "443"], ["wss", "443"]])
 
-/** An address in the form in which addresses are compared. */
-interface Address {
-  readonly scheme: string
-  readonly hostname: string
-  readonly port: string
-  readonly hasUsualPort: boolean
-  readonly path: string
-  readonly query: string
-}
-
 /** Letters need no escape; every other escape stays, in upper case. */
 const unescaped = (text: string): string =>
   text.replaceAll(/%[0-9a-f]{2}/gi, (escape) => {
@@ -80,19 +70,22 @@ const unescaped = (text: string): string =>
 
 const withoutDot = (host: string): string => host.replace(/(?<!\.)\.+$/, "")
 
-const addressOf = (text: string): Address | undefined => {
+/** An address in the form in which addresses are compared. */
+const addressOf = (text: string) => {
   if (!URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const scheme = url.protocol.slice(0, -1)
+  const { hostname, pathname, port, protocol, search } = new URL(text)
+  const scheme = protocol.slice(0, -1)
   return {
     scheme,
-    hostname: withoutDot(url.hostname),
-    port: url.port === "" ? ports.get(scheme) ?? "" : url.port,
-    hasUsualPort: url.port === "",
-    path: unescaped(url.pathname),
-    query: unescaped(url.search)
+    host: withoutDot(hostname),
+    port: port === "" ? ports.get(scheme) ?? "" : port,
+    hasUsualPort: port === "",
+    path: unescaped(pathname),
+    query: unescaped(search)
   }
 }
+
+type Address = ReturnType<typeof addressOf>
 
 const addressParts = /^(?:([^:/?#]*):\/\/)?([^/?#]*)(.*)$/s
 
@@ -113,27 +106,23 @@ const pathPattern = (path: string): string => {
  * Scheme, host and path are compared one by one, so that a `*` in the host does not reach into the path. A denial without
  * a port, path or query is about all of them; an allowance is taken literally.
  */
-const addressPattern = (
-  pattern: string,
-  action: Rule["action"]
-): (text: string, address: Address | undefined) => boolean => {
+const addressPattern = (pattern: string, action: Rule["action"]): (text: string, address: Address) => boolean => {
   if (pattern === "*") return () => true
+  const isDenied = action === "deny"
   const literally = wildcard(pattern)
   const [, scheme, authority = "", rest = ""] = addressParts.exec(pattern) ?? []
   const port = /:(\d+|\*)$/.exec(authority)
   const fitsScheme = wildcard(scheme?.toLowerCase() ?? "*")
-  const fitsHost = wildcard(
-    port === null ? hostPattern(authority) : hostPattern(authority.slice(0, port.index)) + port[0]
-  )
-  const fitsPath = wildcard(rest === "" ? (action === "deny" ? "*" : "/") : pathPattern(rest))
-  const isHost = ({ hasUsualPort, hostname, port: own }: Address): boolean =>
-    fitsHost(port !== null || (action === "allow" && !hasUsualPort) ? `${hostname}:${own}` : hostname)
+  const fitsHost = wildcard(hostPattern(authority.slice(0, port?.index)) + (port?.[0] ?? ""))
+  const fitsPath = wildcard(rest === "" ? (isDenied ? "*" : "/") : pathPattern(rest))
   return (text, address) => {
     // a template is no address, and is decided on again when it is resolved
     if (address === undefined) return literally(text)
-    if (action === "deny" && scheme === undefined && literally(text)) return true
-    return fitsScheme(address.scheme) && isHost(address) &&
-      (fitsPath(address.path + address.query) || (action === "deny" && fitsPath(address.path)))
+    if (isDenied && scheme === undefined && literally(text)) return true
+    const { hasUsualPort, host, path, query } = address
+    const hasPort = port !== null || (!isDenied && !hasUsualPort)
+    return fitsScheme(address.scheme) && fitsHost(hasPort ? `${host}:${address.port}` : host) &&
+      (fitsPath(path + query) || (isDenied && fitsPath(path)))
   }
 }
 
@@ -147,7 +136,7 @@ export const isAddressPattern = (pattern: string): boolean => {
 
 interface Seen extends Subject {
   readonly line: string | undefined
-  readonly address: Address | undefined
+  readonly address: Address
 }
 
 type Fits = (seen: Seen) => boolean
@@ -190,24 +179,17 @@ const matches = (matcher: Matcher, action: Rule["action"], seen: Seen): boolean 
   return fits(seen)
 }
 
-/** The part of a subject that a rule is about; absent for names and fingerprints. */
-const aspect: { readonly [T in Matcher["_tag"]]?: "argv" | "url" } = {
-  Command: "argv",
-  CommandLine: "argv",
-  Program: "argv",
-  Url: "url"
-}
-
 /** False for a rule that allows by name where an identity is required. */
 const counts = ({ requireIdentity }: Policy, action: Rule["action"], { _tag }: Matcher): boolean =>
   requireIdentity !== true || action === "deny" || _tag !== "Name"
 
+/** Whether a rule is about the command, or about the address, that a server has. */
+const isAboutKind = (matcher: Matcher, { argv, url }: Seen): boolean =>
+  matcher._tag === "Url" ? url !== undefined : !/^(Name|Fingerprint)$/.test(matcher._tag) && argv !== undefined
+
 const isAdmitted = (policy: Policy, seen: Seen): boolean => {
   if (policy.allow.length === 0) return true
-  const isByName = !policy.allow.some(({ _tag }) => {
-    const about = aspect[_tag]
-    return about !== undefined && seen[about] !== undefined
-  })
+  const isByName = !policy.allow.some((matcher) => isAboutKind(matcher, seen))
   return policy.allow.some((matcher) =>
     (isByName || matcher._tag !== "Name") && counts(policy, "allow", matcher) && matches(matcher, "allow", seen)
   )
@@ -289,40 +271,42 @@ export const withVariables = (
 ): { readonly policy: Policy; readonly invalid: ReadonlyArray<Fault> } => {
   const lookup = Scope.rights(policy.origin).environment ? variable : () => undefined
   const invalid: Array<Fault> = []
-  const fill = (text: string): string | undefined =>
-    Either.getOrUndefined(Interpolation.fill(
-      Interpolation.canonical({ bare: true, env: true }, text).template,
-      // an empty variable counts as unset, because it would widen the pattern
-      ({ fallback, kind, name }) =>
-        Either.fromNullable(kind === "env" ? lookup(name) || fallback : undefined, () => name)
-    ))
-  const filled = (matcher: Matcher): Matcher | undefined => {
+  // an empty variable counts as unset, because it would widen the pattern
+  const valueOf = ({ fallback, kind, name }: Interpolation.Reference) =>
+    Either.fromNullable(kind === "env" ? lookup(name) || fallback : undefined, () => name)
+  const fill = (text: string) =>
+    Interpolation.fill(Interpolation.canonical({ bare: true, env: true }, text).template, valueOf)
+  const filled = (matcher: Matcher): Either.Either<Matcher, unknown> => {
     if (matcher._tag === "Command") {
-      const argv = matcher.argv.flatMap((word) => fill(word) ?? [])
-      return argv.length === matcher.argv.length ? { ...matcher, argv } : undefined
+      return Either.map(Either.all(matcher.argv.map(fill)), (argv) => ({ ...matcher, argv }))
     }
-    const pattern = fill(matcher.pattern)
-    return pattern === undefined || (matcher._tag === "Url" && !isAddressPattern(pattern))
-      ? undefined
-      : { ...matcher, pattern }
+    const pattern = Either.map(fill(matcher.pattern), (pattern) => ({ ...matcher, pattern }))
+    return Either.filterOrLeft(
+      pattern,
+      ({ pattern }) => matcher._tag !== "Url" || isAddressPattern(pattern),
+      () => "no address"
+    )
   }
   const put = (matcher: Matcher, at: string): ReadonlyArray<Matcher> => {
     const words = matcher._tag === "Command" ? matcher.argv : [matcher.pattern]
     // a rule without a variable stays the same object, so that it is not compiled again
     if (matcher._tag === "Fingerprint" || !words.some((word) => word.includes("${"))) return [matcher]
     const full = filled(matcher)
-    if (full !== undefined) return [full]
-    invalid.push({ at, detail: "a variable of this rule has no value, or none that a rule may have" })
+    if (Either.isRight(full)) return [full.right]
+    invalid.push({
+      at: `policy/${at}`,
+      detail: "a variable of this rule has no value, or none that a rule may have"
+    })
     return []
   }
-  const allow = policy.allow.flatMap((matcher, at) => put(matcher, `policy/allow/${at}`))
-  const deny = policy.deny.flatMap((matcher, at) => put(matcher, `policy/deny/${at}`))
+  const allow = policy.allow.flatMap((matcher, at) => put(matcher, `allow/${at}`))
+  const deny = policy.deny.flatMap((matcher, at) => put(matcher, `deny/${at}`))
   const ordered = policy.ordered.flatMap(({ action, matcher }, at) =>
-    put(matcher, `policy/ordered/${at}`).map((matcher) => ({ action, matcher }))
+    put(matcher, `ordered/${at}`).map((matcher) => ({ action, matcher }))
   )
   const identities = policy.identities && new Map(
     Array.from(policy.identities).flatMap(([name, matcher]) =>
-      put(matcher, `policy/identities/${UntrustedText.excerpt(name, 64)}`).map((full) => [name, full] as const)
+      put(matcher, `identities/${UntrustedText.excerpt(name, 64)}`).map((full) => [name, full] as const)
     )
   )
   const broken = policy.broken || isClosed(policy.origin, policy.allow.length > 0 && allow.length === 0)

@@ -78,9 +78,6 @@ const overriding = (variable: string, value: string): string =>
     )
   )
 
-const words = (label: string, all: ReadonlyArray<string>): Lines =>
-  all.map((word, at) => plain(at === 0 ? label : `argument ${at}`, shown(word)))
-
 /** The fields that have a line at the top, because they decide which program runs or which hosts it talks to. */
 type Above = ReadonlySet<string>
 
@@ -100,57 +97,26 @@ const overrides = (entry: ServerConfig.Entry, hazards: Trust.Candidate["hazards"
       : warning("variable", `${quoted(at)}: ${detail}`)
   })
 
-/** The templates of an entry that are shown as they are, whose variables therefore are shown too. */
-const shownTemplates = (entry: ServerConfig.Entry, above: Above): ReadonlyArray<string> => {
-  const launching = entry.transport === "stdio"
-    ? [entry.command, ...entry.args, entry.cwd ?? "", entry.envFile ?? ""]
-    : [entry.url, ...(entry.headersCommand ?? [])]
-  const login = "oauth" in entry && typeof entry.oauth === "object" ? Object.entries(entry.oauth) : []
-  const env = Array.from(ServerConfig.variables(entry)).flatMap(([name, value]) =>
-    value === null || (looksSecret(name, value) && !above.has(`env.${name}`)) ? [] : [value]
-  )
-  const isText = (value: unknown) => typeof value === "string"
-  return [
-    ...launching,
-    ...env,
-    ...login.flatMap(([key, value]) => key === "clientSecret" ? [] : [value].flat().filter(isText))
-  ]
-}
+const kindOf = ({ transport }: ServerConfig.Entry) => transport === "stdio" ? transport : "streamable-http"
 
 const variables = (entry: ServerConfig.Entry, above: Above): Lines => {
-  // a value that becomes part of a command line, an address or another variable is shown, whatever its name is
-  const visible = new Set(shownTemplates(entry, above).flatMap(Interpolation.variables))
-  return Array.from(ServerConfig.variables(entry)).filter(([name]) => !above.has(`env.${name}`)).map(
-    ([name, value]) => {
-      if (value === null) return plain("variable", `${quoted(name)} is taken away`)
-      const isHidden = !visible.has(name) && looksSecret(name, value)
-      return plain("variable", `${quoted(name)} = ${isHidden ? hidden(value) : shown(value)}`)
-    }
+  const all = Array.from(ServerConfig.variables(entry))
+  const templates = ServerConfig.texts({ ...entry, transport: kindOf(entry) })
+    .filter(({ at }) => !/^(headers|env)\.|^oauth\.clientSecret$/.test(at)).map(({ template }) => template)
+  const values = all.flatMap(([name, value]) =>
+    value === null || (looksSecret(name, value) && !above.has(`env.${name}`)) ? [] : [value]
   )
+  // a value that becomes part of a command line, an address or another variable is shown, whatever its name is
+  const visible = new Set([...templates, ...values].flatMap(Interpolation.variables))
+  return all.filter(([name]) => !above.has(`env.${name}`)).map(([name, value]) => {
+    if (value === null) return plain("variable", `${quoted(name)} is taken away`)
+    const isHidden = !visible.has(name) && looksSecret(name, value)
+    return plain("variable", `${quoted(name)} = ${isHidden ? hidden(value) : shown(value)}`)
+  })
 }
 
-const program = (entry: ServerConfig.StdioEntry, above: Above): Lines => [
-  ...words("program", [entry.command, ...entry.args]),
-  ...(entry.cwd === undefined || above.has("cwd") ? [] : [plain("folder", shown(entry.cwd))]),
-  ...variables(entry, above),
-  ...(entry.envFile === undefined ? [] : [
-    plain("variables from", `${shown(entry.envFile)}, without those that decide which program runs`)
-  ]),
-  ...(entry.inheritEnv === true ? [warning("environment", "all of it, with every secret in it")] : []),
-  ...(Array.isArray(entry.inheritEnv) ? [plain("environment", entry.inheritEnv.map(quoted).join(", "))] : [])
-]
-
-const remote = (entry: ServerConfig.RemoteEntry, above: Above): Lines => [
-  plain("address", address(entry.url)),
-  plain("transport", entry.transport),
-  ...Array.from(entry.headers ?? [], ([name, value]) => plain("header", `${quoted(name)} = ${hidden(value)}`)),
-  ...words("program for headers", entry.headersCommand ?? []),
-  ...variables(entry, above),
-  ...leaves("login", entry.oauth === undefined || entry.oauth === false ? {} : entry.oauth)
-]
-
 /** A line for each value below a field. */
-const leaves = (label: string, value: unknown, path = ""): Lines => {
+const leaves = (label: string, value: unknown, path: string): Lines => {
   if (value === undefined) return []
   if (value instanceof Map) return leaves(label, Object.fromEntries(value), path)
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
@@ -162,15 +128,42 @@ const leaves = (label: string, value: unknown, path = ""): Lines => {
   return [plain(label, `${bare(path)} = ${all.length === 0 ? "none" : all.map(text).join(", ")}`)]
 }
 
-const common: { readonly [Key in string]: FieldSchema.Row } = { ...tables["streamable-http"], ...tables.stdio }
+/** The lines of a field with a label, which says what is started or reached, and with what. */
+const labelled = (key: string, label: string, value: unknown, entry: ServerConfig.Entry): Lines => {
+  if (key === "url") return [plain(label, address(String(value))), plain("transport", entry.transport)]
+  if (key === "inheritEnv" && value === true) return [warning(label, "all of it, with every secret in it")]
+  if (typeof value === "string") {
+    const which = key === "envFile" ? ", without those that decide which program runs" : ""
+    return [plain(label, shown(value) + which)]
+  }
+  if (value instanceof Map) {
+    return Array.from(value, ([name, text]) => plain(label, `${quoted(name)} = ${hidden(text)}`))
+  }
+  if (!Array.isArray(value)) return value === undefined || value === false ? [] : leaves(label, value, "")
+  if (key === "inheritEnv") return [plain(label, value.map(quoted).join(", "))]
+  const first = key === "args" ? 1 : 0
+  return value.map((word, at) => plain(at + first === 0 ? label : `argument ${at + first}`, shown(word)))
+}
 
-/** The fields that say how the server is used. */
-const settings = (entry: ServerConfig.Entry): Lines =>
-  Object.entries(entry).flatMap(([key, value]) =>
-    key === "enabled" || !Object.hasOwn(common, key) || common[key]?.label !== undefined
-      ? []
-      : leaves("setting", value, key)
-  )
+/** The fields in the order of their table: those with a label, then those that say how the server is used. */
+const fields = (entry: ServerConfig.Entry, above: Above) => {
+  const rows = Object.entries<FieldSchema.Row>(tables[kindOf(entry)])
+  const values = new Map<string, unknown>(Object.entries(entry))
+  return {
+    target: rows.flatMap(([key, { label }]) => {
+      // a remote server has variables only for its templates
+      const before = key === "env" || key === "oauth" ? variables(entry, above) : []
+      return label === undefined || above.has(key) || key === "env" || key === "withoutEnv"
+        ? before
+        : [...before, ...labelled(key, label, values.get(key), entry)]
+    }),
+    settings: Array.from(values).flatMap(([key, value]) =>
+      key !== "enabled" && rows.some(([known, { label }]) => known === key && label === undefined)
+        ? leaves("setting", value, key)
+        : []
+    )
+  }
+}
 
 /** Letters that look like others, where they could stand for another name or another host. */
 const disguises = (what: string, text: string): Lines => {
@@ -201,21 +194,21 @@ export type Shown =
 export const lines = (candidate: Shown): Lines => {
   const { entry, hazards, provenance, root, server } = candidate
   const above: Above = new Set(hazards.filter(isOverride).map(({ at = "" }) => at))
+  const { settings, target } = fields(entry, above)
   return [
     ...overrides(entry, hazards),
     plain("server", quoted(server)),
     ...(provenance === undefined ? [] : [plain("from", quoted(Scope.format(provenance)))]),
     ...(root === undefined ? [] : [plain("workspace", quoted(root))]),
-    ...(entry.transport === "stdio" ? program(entry, above) : remote(entry, above)),
+    ...target,
     ...environment(candidate.variables),
     ...inputs(candidate.inputs),
-    ...settings(entry),
+    ...settings,
     ...Array.from(candidate.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
     ...disguises("the name", server),
-    ...disguises(
-      entry.transport === "stdio" ? "the program" : "the address",
-      entry.transport === "stdio" ? entry.command : entry.url
-    ),
+    ...(entry.transport === "stdio"
+      ? disguises("the program", entry.command)
+      : disguises("the address", entry.url)),
     ...hazards.filter((hazard) => !isOverride(hazard)).map(({ at, detail, kind }) =>
       warning(kind, `${at === undefined ? "" : `${quoted(at)}: `}${bare(detail)}`)
     )

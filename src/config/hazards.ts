@@ -2,9 +2,9 @@
 import { isCredential, isCredentialParameter } from "../text/credentialName.ts"
 import { isOneEdit } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Variables from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
+import { hazards as rows } from "./issueSentences.ts"
 import * as KnownPackages from "./knownPackages.ts"
 import {
   type Argument,
@@ -18,11 +18,10 @@ import {
   runsPackages
 } from "./launcher.ts"
 
+type Row = typeof rows[keyof typeof rows]
+
 export interface Hazard {
-  readonly kind: Extract<
-    ConfigIssue.Warning,
-    "unpinned-package" | "near-name" | "remote-code" | "privileged-container" | "visible-secret" | "launch-override"
-  >
+  readonly kind: Row["kind"]
   readonly at: string
   readonly detail: string
 }
@@ -37,7 +36,11 @@ export interface Subject {
   readonly headersCommand?: ReadonlyArray<string> | undefined
 }
 
-const hazard = (kind: Hazard["kind"], at: string, detail: string): ReadonlyArray<Hazard> => [{ kind, at, detail }]
+const hazard = ({ detail, kind }: Row, at: string, name = "", known = ""): Hazard => ({
+  kind,
+  at,
+  detail: detail.replace("{name}", () => name).replace("{known}", known)
+})
 
 const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
 
@@ -84,37 +87,20 @@ const parsed: { readonly [E in Ecosystem]: (spec: string) => { readonly name: st
 const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): ReadonlyArray<Hazard> => {
   if (spec === "" || isLocal(spec)) return []
   const start = spec.replace(/^npm:/, "")
-  if (elsewhere.test(start) || (ecosystem === "npm" && elsewhereForNpm.test(start))) {
-    return hazard(
-      "remote-code",
-      at,
-      "It runs code from an address or a repository, past any package registry."
-    )
-  }
+  if (elsewhere.test(start) || (ecosystem === "npm" && elsewhereForNpm.test(start))) return [hazard(rows.elsewhere, at)]
   const { isExact, name } = parsed[ecosystem](spec)
-  const meant = nearName(name)
+  const known = nearName(name)
   return [
-    ...(isExact ? [] : hazard(
-      "unpinned-package",
-      at,
-      `The package${shown(name)} is downloaded in its newest version; write an exact one after it.`
-    )),
-    ...(meant === undefined ? [] : hazard(
-      "near-name",
-      at,
-      `The package${shown(name)} has nearly the name of ${meant}, and is not it; check how it is spelled.`
-    ))
+    ...(isExact ? [] : [hazard(rows.newest, at, shown(name))]),
+    ...(known === undefined ? [] : [hazard(rows.nearName, at, shown(name), known)])
   ]
 }
 
 const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
-  const run = packageRun(line)
-  if (run === undefined) return []
+  const { packages = [], runner, shell = [] } = packageRun(line) ?? {}
   return [
-    ...run.shell.flatMap(({ word }) =>
-      hazard("remote-code", line.at(word), "It has a shell run the text of an argument.")
-    ),
-    ...run.packages.flatMap(({ value = "", word }) => ofPackage(value, line.at(word), run.runner.ecosystem))
+    ...shell.map(({ word }) => hazard(rows.shellText, line.at(word))),
+    ...packages.flatMap(({ value = "", word }) => ofPackage(value, line.at(word), runner!.ecosystem))
   ]
 }
 
@@ -159,25 +145,20 @@ const powershellAt = ({ from, program, words }: Launched): number => {
 }
 
 const ofDeno = ({ at, from, words }: Launched): ReadonlyArray<Hazard> => {
-  if (words[from + 1] === "eval") return hazard("remote-code", at(from + 1), runsText)
+  if (words[from + 1] === "eval") return [hazard(rows.text, at(from + 1))]
   const script = words.findIndex((word, index) => index > from && /^(https?|npm|jsr|data):/.test(word))
   if (script === -1) return []
   return /^(npm|jsr):/.test(words[script]!)
     ? ofPackage(words[script]!, at(script), "npm")
-    : hazard("remote-code", at(script), "It runs code that is downloaded from an address.")
+    : [hazard(rows.downloaded, at(script))]
 }
-
-const runsText = "It runs the text of an argument, so what it does is not what the program's name says."
 
 const ofShell = (line: Launched): ReadonlyArray<Hazard> => {
   if (line.program === "deno") return ofDeno(line)
   const option = textOptions.get(line.program)
-  const at = /^(powershell|pwsh)$/.test(line.program)
-    ? powershellAt(line)
-    : option === undefined
-    ? -1
-    : optionAt(line, option)
-  return at === -1 ? [] : hazard("remote-code", line.at(at), runsText)
+  const isPowershell = line.program === "powershell" || line.program === "pwsh"
+  const at = isPowershell ? powershellAt(line) : option === undefined ? -1 : optionAt(line, option)
+  return at === -1 ? [] : [hazard(rows.text, line.at(at))]
 }
 
 // Containers
@@ -211,49 +192,31 @@ const engineSocket = /(docker|containerd|podman|crio)\.sock\b|docker_engine/
 const volume = /^(-v|--volume|--mount)$/
 
 const dangers: ReadonlyArray<
-  readonly [option: RegExp, isDangerous: (value: string, option: string) => boolean, detail: string]
+  readonly [option: RegExp, isDangerous: (value: string, option: string) => boolean, row: Row]
 > = [
-  [/^--privileged$/, (value) => value !== "false", "The container has all rights on this machine."],
-  [
-    /^--(net|network|pid|ipc|uts|userns|cgroupns)$/,
-    (value) => value === "host",
-    "The container is not separated from this machine."
-  ],
-  [/^--cap-add$/, () => true, "The container gets rights that containers do not have."],
-  [
-    /^--security-opt$/,
-    (value) => /unconfined|disable/.test(value),
-    "The container loses the protection of containers."
-  ],
-  [/^--(device|use-api-socket)$/, () => true, "The container gets a device or the engine's socket."],
-  [volume, (value) => engineSocket.test(value), "The container can start other containers with all rights."],
-  [
-    volume,
-    (value, option) => vital.test(mounted(option, value)),
-    "The container sees all files of this machine or person."
-  ]
+  [/^--privileged$/, (value) => value !== "false", rows.allRights],
+  [/^--(net|network|pid|ipc|uts|userns|cgroupns)$/, (value) => value === "host", rows.notSeparated],
+  [/^--cap-add$/, () => true, rows.moreRights],
+  [/^--security-opt$/, (value) => /unconfined|disable/.test(value), rows.unprotected],
+  [/^--(device|use-api-socket)$/, () => true, rows.device],
+  [volume, (value) => engineSocket.test(value), rows.engine],
+  [volume, (value, option) => vital.test(mounted(option, value)), rows.allFiles]
 ]
 
 const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
   const from = containerRun(line)
-  if (from === undefined) return []
-  const found: Array<Hazard> = []
-  for (const { option, value = "", word } of argumentsOf(line, from, isSwitch).map(separated)) {
-    if (option === undefined) {
-      // the words after the image belong to the container
-      return /@sha256:[0-9a-f]{64}$/.test(value) || value.startsWith("${") ? found : [
-        ...found,
-        ...hazard(
-          "unpinned-package",
-          line.at(word),
-          `The image${shown(value)} can become another one; write its digest (@sha256:…) after its name.`
-        )
-      ]
-    }
-    const danger = dangers.find(([options, isDangerous]) => options.test(option) && isDangerous(value, option))
-    if (danger !== undefined) found.push(...hazard("privileged-container", line.at(word), danger[2]))
-  }
-  return found
+  const all = from === undefined ? [] : argumentsOf(line, from, isSwitch).map(separated)
+  // the words after the image belong to the container
+  const end = all.findIndex(({ option }) => option === undefined)
+  const image = all[end]
+  const isPinned = /@sha256:[0-9a-f]{64}$|^\$\{/.test(image?.value ?? "${")
+  return [
+    ...(end === -1 ? all : all.slice(0, end)).flatMap(({ option = "", value = "", word }) => {
+      const danger = dangers.find(([options, isDangerous]) => options.test(option) && isDangerous(value, option))
+      return danger === undefined ? [] : [hazard(danger[2], line.at(word))]
+    }),
+    ...(image === undefined || isPinned ? [] : [hazard(rows.image, line.at(image.word), shown(image.value ?? ""))])
+  ]
 }
 
 // Secrets that others can see
@@ -296,27 +259,14 @@ const ofWords = ({ at, words }: Line): ReadonlyArray<Hazard> =>
   words.flatMap((word, index) => {
     if (index === 0) return []
     const isAfterOption = isSecretOption(words[index - 1]!) && !word.startsWith("-") && isValue(word)
-    return isAfterOption || hasSecret(word)
-      ? hazard(
-        "visible-secret",
-        at(index),
-        "Other programs can see a secret in arguments; put it into env."
-      )
-      : []
+    return isAfterOption || hasSecret(word) ? [hazard(rows.inArgument, at(index))] : []
   })
 
 // Launch overrides
 
-const effects: { readonly [E in Variables.Effect]: string } = {
-  code: "It makes the program load or run other code.",
-  trust: "It switches off checks of the program's connections.",
-  program: "It decides where programs, packages or settings are found.",
-  peer: "It decides which host connections go through, or which certificates they accept."
-}
-
 const ofVariable = (name: string, at: string): ReadonlyArray<Hazard> => {
   const effect = Variables.effect(name)
-  return effect === undefined ? [] : hazard("launch-override", at, effects[effect])
+  return effect === undefined ? [] : [hazard(rows[effect], at)]
 }
 
 /** True for `PATH=${PATH}`, which passes the host's value on unchanged. */
@@ -338,7 +288,7 @@ const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> =>
     const word = program.words[program.from] ?? ""
     return runsPackages(program) || (/[\\/]/.test(word) && !/^([\\/~]|[A-Za-z]:|\$\{)/.test(word))
   })
-  return isLookedUp ? hazard("launch-override", "cwd", "The program is looked up in this folder.") : []
+  return isLookedUp ? [hazard(rows.folder, "cwd")] : []
 }
 
 const ofLine = (line: Line): ReadonlyArray<Hazard> => [
@@ -352,13 +302,7 @@ export const hazards = (
 ): ReadonlyArray<Hazard> => {
   if (command === undefined) {
     return [
-      ...(isInAddress(url)
-        ? hazard(
-          "visible-secret",
-          "url",
-          "A secret in an address is kept in logs; put it into headers."
-        )
-        : []),
+      ...(isInAddress(url) ? [hazard(rows.inAddress, "url")] : []),
       ...ofLine({ words: headersCommand, at: (word) => `headersCommand.${word}` })
     ]
   }

@@ -101,3 +101,49 @@ export const usualDetail: { readonly [kind: string]: string } = {
   "launch-override": "it decides which program runs, or which hosts it talks to",
   "not-honoured": "it has no effect here"
 }
+
+/** What is dangerous about a command line: the kind of the warning, and its detail with the names of what was found. */
+export const hazards = {
+  elsewhere: {
+    kind: "remote-code",
+    detail: "It runs code from an address or a repository, past any package registry."
+  },
+  shellText: { kind: "remote-code", detail: "It has a shell run the text of an argument." },
+  text: {
+    kind: "remote-code",
+    detail: "It runs the text of an argument, so what it does is not what the program's name says."
+  },
+  downloaded: { kind: "remote-code", detail: "It runs code that is downloaded from an address." },
+  newest: {
+    kind: "unpinned-package",
+    detail: "The package{name} is downloaded in its newest version; write an exact one after it."
+  },
+  image: {
+    kind: "unpinned-package",
+    detail: "The image{name} can become another one; write its digest (@sha256:…) after its name."
+  },
+  nearName: {
+    kind: "near-name",
+    detail: "The package{name} has nearly the name of {known}, and is not it; check how it is spelled."
+  },
+  allRights: { kind: "privileged-container", detail: "The container has all rights on this machine." },
+  notSeparated: { kind: "privileged-container", detail: "The container is not separated from this machine." },
+  moreRights: { kind: "privileged-container", detail: "The container gets rights that containers do not have." },
+  unprotected: { kind: "privileged-container", detail: "The container loses the protection of containers." },
+  device: { kind: "privileged-container", detail: "The container gets a device or the engine's socket." },
+  engine: { kind: "privileged-container", detail: "The container can start other containers with all rights." },
+  allFiles: { kind: "privileged-container", detail: "The container sees all files of this machine or person." },
+  inAddress: { kind: "visible-secret", detail: "A secret in an address is kept in logs; put it into headers." },
+  inArgument: { kind: "visible-secret", detail: "Other programs can see a secret in arguments; put it into env." },
+  folder: { kind: "launch-override", detail: "The program is looked up in this folder." },
+  code: { kind: "launch-override", detail: "It makes the program load or run other code." },
+  trust: { kind: "launch-override", detail: "It switches off checks of the program's connections." },
+  program: {
+    kind: "launch-override",
+    detail: "It decides where programs, packages or settings are found."
+  },
+  peer: {
+    kind: "launch-override",
+    detail: "It decides which host connections go through, or which certificates they accept."
+  }
+} as const

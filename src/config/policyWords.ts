@@ -175,16 +175,14 @@ const policyOf = (
   const servers = identified?.[1].test(path ?? "") ? root.get(identified[0]) : undefined
   if (servers !== undefined) {
     isThere = true
-    identities = isTable(servers) ? new Map() : undefined
     isLost = !isTable(servers)
     if (isLost) invalid.push({ at: "mcp_servers", detail: "a table is expected here" })
+    else identities = new Map()
     for (const [server, entry] of table(servers)) {
       const [matcher] = codexIdentity(table(entry).get("identity")).matchers
+      const at = `mcp_servers/${UntrustedText.excerpt(server, 128)}`
       if (matcher !== undefined) identities?.set(server, matcher)
-      else {invalid.push({
-          at: `mcp_servers/${UntrustedText.excerpt(server, 128)}`,
-          detail: "an identity is expected here"
-        })}
+      else invalid.push({ at, detail: "an identity is expected here" })
     }
   }
   const own = table(sections.length === 0 ? undefined : root.get("policy"))
@@ -216,21 +214,23 @@ const toolRule = (
   strictest: PermissionRule.Decision,
   source: PermissionRule.Source
 ): { readonly rule: PermissionRule.Input; readonly detail: string | undefined } => {
-  const strict = (tool: string, detail: string) => ({ rule: { decision: strictest, tool, source }, detail })
-  if (!isTable(value)) return strict("*", "a rule is a table with a tool and an action")
-  const [tool, args] = [value.get("tool"), value.get("args")]
-  if (!isText(tool)) return strict("*", "a rule needs a tool, such as github/* or mcp__github__*")
-  const [action, other] = [value.get("action") ?? value.get("decision"), value.get("decision") ?? value.get("action")]
-  if (action !== other) return strict(tool, "a rule has one action, and this has two")
+  const written = table(value)
+  const [tool, args] = [written.get("tool"), written.get("args")]
+  const action = written.get("action") ?? written.get("decision")
   const decision = actions.find((known) => known === action)
-  if (decision === undefined) return strict(tool, "the action of a rule is allow, ask or deny")
-  const patterns = args === undefined ? [] : isTable(args) ? Array.from(args) : undefined
-  if (patterns === undefined || !patterns.every((pair): pair is [string, string] => isText(pair[1]))) {
-    return strict(tool, "the arguments of a rule are a table of patterns, each a text")
-  }
-  const unknown = Array.from(value.keys()).find((key) => !["tool", "action", "decision", "args"].includes(key))
-  if (unknown !== undefined) {
-    return strict(tool, `a rule knows no ${UntrustedText.excerpt(unknown, 64)}, only tool, action and args`)
+  const patterns = Array.from(table(args)).filter((pair): pair is [string, string] => isText(pair[1]))
+  const unknown = Array.from(written.keys()).find((key) => !["tool", "action", "decision", "args"].includes(key))
+  const fault = [
+    !isTable(value) && "a rule is a table with a tool and an action",
+    !isText(tool) && "a rule needs a tool, such as github/* or mcp__github__*",
+    action !== (written.get("decision") ?? action) && "a rule has one action, and this has two",
+    decision === undefined && "the action of a rule is allow, ask or deny",
+    args !== undefined && !(isTable(args) && args.size === patterns.length) &&
+    "the arguments of a rule are a table of patterns, each a text",
+    unknown !== undefined && `a rule knows no ${UntrustedText.excerpt(unknown, 64)}, only tool, action and args`
+  ].find((detail) => detail !== false)
+  if (fault !== undefined || decision === undefined || !isText(tool)) {
+    return { rule: { decision: strictest, tool: isText(tool) ? tool : "*", source }, detail: fault }
   }
   const rule = { decision, tool, args: args === undefined ? undefined : Object.fromEntries(patterns), source }
   return {
