@@ -21,7 +21,12 @@ const shapes = {
   prompt: [["Messages", "commands/prompt", "Prompted"]],
   status: [["Status", "commands/status", "Status"], ["Change", "commands/status", "Changed"]],
   events: [["Event", "commands/events", "Event"]],
-  config: [["Found", "configFound", "Found"], ["Validated", "configValidate", "Validated"]],
+  config: [
+    ["Found", "configFound", "Found"],
+    ["Validated", "configValidate", "Validated"],
+    ["Edited", "configEdit", "Edited"]
+  ],
+  add: [["Added", "configEdit", "Edited"]],
   approve: [["Approvals", "commands/approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
   revoke: [["Agreed", "commands/revoke", "Agreed"]],
   auth: [["Logins", "authShape", "Logins"]],

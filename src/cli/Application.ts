@@ -32,6 +32,7 @@ import * as Failure from "./failure.ts"
 import * as LoggingIn from "./loggingIn.ts"
 import { narrowed } from "./narrowed.ts"
 import * as NarrowedDiscovery from "./narrowedDiscovery.ts"
+import * as NoServers from "./noServers.ts"
 import * as Place from "./place.ts"
 import { resting } from "./restingDiscovery.ts"
 import * as Screen from "./Screen.ts"
@@ -173,19 +174,40 @@ const looking = <A, E, R>(
     Effect.gen(function*() {
       const ground = yield* Effect.context<Ground>()
       const discovery = yield* Context.get(ground, ConfigDiscovery.ConfigDiscovery).discover
-      return yield* use({ discovery, trust: Context.get(ground, Trust.Trust), near }, ground)
+      const isChosen = config.imports.length + config.files.length + config.servers.length > 0
+      const hosts = discovery.servers.length > 0 || isChosen
+        ? []
+        : NoServers.hostsOf(yield* NodeMcpRuntime.discovery({ config: { ...config, imports: ["all"] } }))
+      return yield* Effect.provideService(
+        use({ discovery, trust: Context.get(ground, Trust.Trust), near }, ground),
+        NoServers.Hosts,
+        hosts
+      )
     }).pipe(Effect.provide(NodeMcpRuntime.layerDiscovery({ config }))))
 
+/** What was found; where that is nothing, with what a person at the terminal lets be read from now on. */
+const offered = (shared: Command.Shared, { discovery, near }: Found, ground: Context.Context<Ground>) =>
+  Effect.flatMap(
+    NoServers.offer(shared, near),
+    (isNew) => isNew ? Context.get(ground, ConfigDiscovery.ConfigDiscovery).discover : Effect.succeed(discovery)
+  )
+
 /** What is there, whatever is wrong with it: for commands that show just that. */
-export const look = (shared: Command.Shared): Effect.Effect<ConfigDiscovery.Discovery, Usage> =>
-  looking(shared, ({ discovery }) => Effect.succeed(discovery))
+export const look = <A, E, R>(
+  shared: Command.Shared,
+  use: (discovery: ConfigDiscovery.Discovery) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Usage, R> => looking(shared, ({ discovery }) => use(discovery))
 
 /** Looks for servers, and starts none. */
 export const find = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | McpError.ConfigurationError | Usage, R | Screen.Screen> =>
-  looking(shared, (found) => Effect.zipRight(tell(shared, found.discovery), use(found)))
+  looking(shared, (found, ground) =>
+    Effect.flatMap(
+      offered(shared, found, ground),
+      (discovery) => Effect.zipRight(tell(shared, discovery), use({ ...found, discovery }))
+    ))
 
 /** Looks for servers, and hands over what runtimes stand on: those that `--server` names, or all. */
 export const over = <A, E, R>(
@@ -293,8 +315,10 @@ const opened = <A, E, R>(
   choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
   body: (application: Application) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
-  looking(shared, ({ discovery, near, trust }, ground) =>
+  looking(shared, (looked, ground) =>
     Effect.gen(function*() {
+      const { near, trust } = looked
+      const discovery = yield* offered(shared, looked, ground)
       yield* tell(shared, discovery)
       const screen = yield* Screen.Screen
       const choice = yield* choose(discovery)

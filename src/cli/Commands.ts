@@ -58,6 +58,11 @@ export const all: ReadonlyArray<Command.Entry> = [
     load: () => import("./commands/config.ts")
   },
   {
+    name: "add",
+    summary: "Look a server up in the MCP registry, and add it to a configuration.",
+    load: () => import("./commands/add.ts")
+  },
+  {
     name: "approve",
     summary: "Show what nobody has agreed to yet, and agree to it.",
     load: () => import("./commands/approve.ts")

@@ -23,11 +23,14 @@ const ends = (text: string, limit: number): string =>
       text.slice(-limit / 2)
     ].join(" … ")
 
-export const candidate = (one: Trust.Candidate, limit = Infinity): ReadonlyArray<Screen.Line> =>
-  Trust.consent(one).map(({ label: name, level, text }): Screen.Line => [
+export const consentLines = (lines: ReadonlyArray<Trust.ConsentLine>, limit = Infinity): ReadonlyArray<Screen.Line> =>
+  lines.map(({ label: name, level, text }): Screen.Line => [
     { text: label(name), style: "weak" },
     { text: ends(text, limit), style: level === "warning" ? "warning" : "plain" }
   ])
+
+export const candidate = (one: Trust.Candidate, limit = Infinity): ReadonlyArray<Screen.Line> =>
+  consentLines(Trust.consent(one), limit)
 
 /** Lines and characters of a line that are shown of an entry that is too long. */
 const maxLines = 40

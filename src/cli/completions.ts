@@ -154,7 +154,7 @@ export const print = (
     const known = need === "nothing"
       ? unknown
       : need === "servers"
-      ? { ...unknown, servers: (yield* Application.look(shared)).servers.map(({ name }) => name) }
+      ? { ...unknown, servers: (yield* Application.look(shared, Effect.succeed)).servers.map(({ name }) => name) }
       : yield* Application.use(shared, () => Effect.succeed({ rests: true }), cached)
     const found = candidates(words, word, commands, command, known)
     const screen = yield* Screen.Screen

@@ -1,18 +1,85 @@
-/** What is said where nothing is configured at all, and a name that was typed is not to blame. */
+/** What is said where nothing is configured: which programs of this machine have servers, and how to use them. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as Dialect from "../config/Dialect.ts"
+import type * as Command from "./Command.ts"
+import * as ConfigEdit from "./configEdit.ts"
 import * as Screen from "./Screen.ts"
+import * as Table from "./table.ts"
 import { Usage } from "./Usage.ts"
 
+/** A program whose files name servers. */
+export interface Host {
+  readonly host: string
+  readonly title: string
+  readonly servers: number
+  /** The first of its files. */
+  readonly path: string
+}
+
+/** The programs whose servers are not read, where there are no others. */
+export class Hosts extends Context.Reference<Hosts>()("effect-mcp-runtime/cli/noServers/Hosts", {
+  defaultValue: (): ReadonlyArray<Host> => []
+}) {}
+
+/** The programs of a discovery that reads all of them. */
+export const hostsOf = ({ files }: ConfigDiscovery.Discovery): ReadonlyArray<Host> => {
+  const hosts = new Map<string, Host>()
+  for (const { path, provider: host, servers } of files) {
+    if (servers === 0 || host === "native") continue
+    const known = hosts.get(host) ?? { host, title: Dialect.find(host)?.title ?? host, servers: 0, path }
+    hosts.set(host, { ...known, servers: known.servers + servers })
+  }
+  return Array.from(hosts.values())
+}
+
+const counted = (servers: number): string => `${servers} ${servers === 1 ? "server" : "servers"}`
+
+export const lines = (hosts: ReadonlyArray<Host>, near: (path: string) => string, columns: number) =>
+  Table.narrowed(
+    [{ title: "HOST" }, { title: "PROGRAM", rank: 1 }, { title: "SERVERS" }, { title: "FILE", rank: 2 }],
+    hosts.map(({ host, path, servers, title }) => [
+      { text: host, style: "strong" as const },
+      title,
+      String(servers),
+      near(path)
+    ]),
+    columns
+  )
+
 const detail = "There are no servers here."
-const next = "Name a file with --config, or other hosts with --import all."
 
-export const note = Effect.flatMap(Screen.Screen, (screen) => screen.note(detail, next))
+const next = Effect.map(Hosts, (hosts) =>
+  hosts.length === 0
+    ? "Name a file with --config, or a server with --stdio or --url; mcp-runtime config add writes one into a file."
+    : `Other programs have some: ${
+      hosts.map(({ servers, title }) => `${title} (${counted(servers)})`).join(", ")
+    }. Use `
+      + "them with --import all, and from now on with mcp-runtime config import all.")
 
-/** For commands that are told the name of something. */
+export const note = Effect.flatMap(
+  Effect.zip(Screen.Screen, next),
+  ([screen, next]) => screen.note(detail, next)
+)
+
+/** For commands that take the name of a server or a tool. */
 export const refuse = ({ servers }: ConfigDiscovery.Discovery): Effect.Effect<void, Usage> =>
-  servers.length > 0 ? Effect.void : Effect.fail(new Usage({ detail, next }))
+  servers.length > 0 ? Effect.void : Effect.flatMap(next, (next) => new Usage({ detail, next }))
 
 /** What is told where nothing was found. */
 export const or = (found: string, { servers }: ConfigDiscovery.Discovery) =>
   servers.length === 0 ? note : Effect.flatMap(Screen.Screen, (screen) => screen.note(found))
+
+/** Asks the person at the terminal whether the servers of these programs are used from now on. */
+export const offer = (shared: Command.Shared, near: (path: string) => string) =>
+  Effect.gen(function*() {
+    const hosts = yield* Hosts
+    const screen = yield* Screen.Screen
+    if (hosts.length === 0 || !screen.isInteractive || shared.json) return false
+    yield* screen.err(`${detail} Other programs have some:`, "", ...lines(hosts, near, screen.columns), "")
+    const answer = yield* screen.ask("Use them from now on? [y/N] ")
+    if (!/^y(es)?$/i.test((answer ?? "").trim())) return false
+    yield* ConfigEdit.importHosts(shared, hosts.map(({ host }) => host))
+    return true
+  })

@@ -85,12 +85,11 @@ const named = (entries: ReadonlyArray<Entry>, name: string | undefined): Readonl
 
 const usage = (detail: string, next: string) => Either.left(new Usage({ detail, next }))
 
-/** The servers of `--stdio` and `--url`, with the rights of a person who types them. Relative paths begin at the folder. */
-export const all = (
+/** The entries of `--stdio` and `--url`. */
+export const entries = (
   { env, headers, name, stdio, urls }: Command.Shared,
-  folder: string,
   { platform, variables }: HostEnvironment.Host
-): Either.Either<ReadonlyArray<ServerConfig.ServerConfig>, Usage> =>
+): Either.Either<ReadonlyMap<string, Entry>, Usage> =>
   Either.gen(function*() {
     if (name !== undefined && stdio.length + urls.length !== 1) {
       return yield* usage("--name is for one server of --stdio or --url.", "Give one of them, or leave it out.")
@@ -109,12 +108,22 @@ export const all = (
     for (const url of urls) {
       entries.push(yield* entryOf({ command: [], url }, { env: stdio.length === 0 ? env : [], headers }))
     }
-    if (entries.length === 0 && env.length + headers.length > 0) {
-      return yield* usage("--env and --header are for servers of --stdio and --url.", "Give one of them too.")
+    return named(entries, name)
+  })
+
+/** The servers of `--stdio` and `--url`, with the rights of a person who types them. Relative paths begin at the folder. */
+export const all = (
+  shared: Command.Shared,
+  folder: string,
+  host: HostEnvironment.Host
+): Either.Either<ReadonlyArray<ServerConfig.ServerConfig>, Usage> =>
+  Either.flatMap(entries(shared, host), (entries) => {
+    if (entries.size === 0 && shared.env.length + shared.headers.length > 0) {
+      return usage("--env and --header are for servers of --stdio and --url.", "Give one of them too.")
     }
     const expansion = { origin: "code", grants: [], places: {}, directory: folder } as const
-    return yield* Either.all(
-      Array.from(named(entries, name), ([name, entry]) => {
+    return Either.all(
+      Array.from(entries, ([name, entry]) => {
         const transport = "command" in entry ? "stdio" : entry.type ?? "streamable-http"
         return Either.mapLeft(
           ServerConfig.decodeEither({ ...entry, name, transport }, { expansion }),

@@ -448,7 +448,7 @@ const json = (value: Value): unknown =>
 export const document = (
   { address }: Found,
   { entry, inputs, name }: Option
-): { readonly [key: string]: unknown } | undefined =>
+): { readonly mcpServers: { readonly [name: string]: object }; readonly inputs?: Option["inputs"] } | undefined =>
   isFault(entry)
     ? undefined
     : {

@@ -28,6 +28,12 @@ export interface Content {
   readonly imports?: ReadonlyArray<string>
 }
 
+/** Why a file is not changed, and for one that is not JSON what to do by hand. */
+export interface Refusal {
+  readonly detail: string
+  readonly byHand?: string
+}
+
 /** One change; without a value the part is removed, and `-1` at the end of a path appends to a list. */
 interface Change {
   readonly path: ReadonlyArray<string | number>
@@ -37,21 +43,22 @@ interface Change {
 const decode = (text: string, { path, scope }: Pick<NativeFile, "path" | "scope">) =>
   ConfigFile.decode(Buffer.from(text), { host: "native", scope, path })
 
-/** The place and the sentence of an issue. */
-const sentence = ({ line, message, path }: ConfigFile.ConfigFile["issues"][number]): string =>
-  `${path ?? ""}${line === undefined ? "" : `:${line}`}: ${message}`
+const refuse = (detail: string, byHand?: string) =>
+  Effect.fail<Refusal>({ detail, ...(byHand === undefined ? {} : { byHand }) })
 
 /** Reads the first of these paths that is a file, else the first path; fails with a sentence if it cannot be changed. */
 export const open = Effect.fnUntraced(function*(paths: ReadonlyArray<string>, scope: NativeFile["scope"]) {
   const files = yield* ConfigFiles.ConfigFiles
   const path = Option.getOrElse(yield* Effect.findFirst(paths, files.exists), () => paths[0] ?? "")
   const content = yield* files.read(path, { origin: scope === "user" ? "home" : "workspace" })
-  if (content?._tag === "Refused") return yield* Effect.fail(`${path}: ${content.detail}`)
+  if (content?._tag === "Refused") return yield* refuse(content.detail)
   const text = content === undefined ? "" : new TextDecoder().decode(content.bytes)
   const decoded = yield* decode(text, { path, scope })
   const { document, issues } = decoded
   const fault = issues.find(({ server, severity }) => severity === "error" && server === undefined)
-  if (fault !== undefined) return yield* Effect.fail(sentence(fault))
+  if (fault !== undefined) {
+    return yield* refuse(`${fault.line === undefined ? "" : `line ${fault.line}: `}${fault.message}`)
+  }
   // a second key beside the one in use would hide its servers
   const used = decoded.items[0]?.provenance.pointer[0]
   const root = typeof used === "string"
@@ -114,32 +121,30 @@ const toml = ({ imports, inputs, mcpServers = {} }: Content) =>
       ...(Object.keys(mcpServers).length === 0 ? {} : { mcp_servers: mcpServers })
     }).trim())
 
-/** The changed text, if it can be used; `byHand` says what to do with a file that is not JSON. */
+/** The changed text, if all of the file and the servers of these names can be used. */
 const change = Effect.fnUntraced(
   function*(
     file: NativeFile,
     changes: ReadonlyArray<Change>,
     byHand: Effect.Effect<string>,
-    names: ReadonlyArray<string> = []
+    names: ReadonlyArray<string>
   ) {
-    if (!/\.jsonc?$/i.test(file.path)) {
-      return yield* Effect.fail(`${file.path} is TOML, and only JSON can be changed here. ${yield* byHand}`)
-    }
+    if (!/\.jsonc?$/i.test(file.path)) return yield* refuse("only JSON is changed here", yield* byHand)
     const jsonc = yield* Effect.promise(() => import("jsonc-parser"))
     const text = yield* Effect.try({
       try: () => changes.reduce((text, change) => edited(jsonc, text, change), file.text),
-      catch: (error) => `nothing was written: ${error instanceof Error ? error.message : "the file has another form"}`
+      catch: (error): Refusal => ({ detail: error instanceof Error ? error.message : "it has another form" })
     })
     const { issues } = yield* decode(text, file)
     const fault = issues.find(({ server, severity }) =>
       severity === "error" && (server === undefined || names.includes(server))
     )
-    return fault === undefined ? text : yield* Effect.fail(`nothing was written: ${fault.message}`)
+    return fault === undefined ? text : yield* refuse(`nothing was written: ${fault.message}`)
   }
 )
 
 /** The text with what is not in the file yet; a server of the same name is replaced as a whole. */
-export const add = (file: NativeFile, content: Content): Effect.Effect<string, string> => {
+export const add = (file: NativeFile, content: Content): Effect.Effect<string, Refusal> => {
   const { imports = [], inputs = [], mcpServers = {} } = content
   const known = new Set(file.decoded.inputs.map(({ id }) => id))
   const changes = [
@@ -148,20 +153,15 @@ export const add = (file: NativeFile, content: Content): Effect.Effect<string, s
     ...imports.filter((host) => file.decoded.imports?.includes(host) !== true)
       .map((value): Change => ({ path: ["imports", -1], value }))
   ]
-  const byHand = Effect.map(toml(content), (lines) => `Write this into it:\n${lines}`)
-  return change(file, changes, byHand, Object.keys(mcpServers))
+  return change(file, changes, toml(content), Object.keys(mcpServers))
 }
 
 /** The text without one of its servers. */
 export const remove = (
   file: NativeFile,
   { provenance: { pointer } }: ConfigFile.ConfigFile["items"][number]
-): Effect.Effect<string, string> =>
-  change(
-    file,
-    [{ path: pointer, value: undefined }],
-    Effect.succeed(`Remove the table ${pointer.join(".")} from it.`)
-  )
+): Effect.Effect<string, Refusal> =>
+  change(file, [{ path: pointer, value: undefined }], Effect.succeed(`# remove the table ${pointer.join(".")}`), [])
 
 /** Writes the text in place of the file, with the mode that it has; a new file of the user is for the user alone. */
 export const write = ({ path, scope }: Pick<NativeFile, "path" | "scope">, text: string) =>
@@ -182,5 +182,5 @@ export const write = ({ path, scope }: Pick<NativeFile, "path" | "scope">, text:
     yield* fs.rename(temporary, real)
   }).pipe(
     Effect.scoped,
-    Effect.mapError(({ message }) => `${path} cannot be written: ${message}`)
+    Effect.mapError(({ message }): Refusal => ({ detail: `it cannot be written: ${message}` }))
   )

@@ -8,7 +8,6 @@ import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import type * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Trust from "../../src/config/Trust.ts"
-import { registry } from "../support/registry.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, type Typing } from "./inProcess.ts"
 
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) => runAny(at, argv, typing)
@@ -177,13 +176,13 @@ describe("config", () => {
       assert.strictEqual(JSON.parse(out).$id, "urn:effect-mcp-runtime:mcp-client:1")
     })))
 
-  it.live("knows what it can do", () =>
+  it.live("refuses unknown actions and words, with what is right", () =>
     Effect.scoped(Effect.gen(function*() {
       const at = yield* place
       const table = [
         [["config", "valdate"], "Did you mean \"validate\"?"],
-        [["config", "validate"], "is not named"],
-        [["config", "schema", "x"], "of no file"],
+        [["config", "validate"], "takes a file"],
+        [["config", "schema", "x"], "takes no file"],
         [["config", "validate", "-", "--host", "cursr"], "Did you mean \"cursor\"?"]
       ] as const
       for (const [argv, text] of table) {
@@ -310,30 +309,5 @@ describe("a file", () => {
           `Servers stand under servers, which is the key of another host: rename it (it is ${key}).`
         ])
       }
-    }))
-})
-
-describe("config registry", () => {
-  it.scopedLive("writes the native document of a server, and how else it is offered", () =>
-    Effect.gen(function*() {
-      const at = yield* place
-      const address = yield* registry()
-      const look = (...more: ReadonlyArray<string>) =>
-        run(at, ["config", "registry", "io.github.acme/weather", "--registry", address, ...more])
-      const { code, err, out } = yield* look()
-      assert.strictEqual(code, 0)
-      assert.strictEqual(JSON.parse(out).mcpServers.weather.command, "npx")
-      assert.include(err, "io.github.acme/weather 1.2.0, as npm.")
-      assert.include(err, "Also offered as streamable-http: choose with --source.")
-      assert.include(err, "It may have env.LOG_FILE too: Where to log")
-      const remote = yield* look("--source", "streamable-http")
-      assert.strictEqual(JSON.parse(remote.out).mcpServers.weather.url, "https://weather.example/mcp")
-      const validated = yield* run(at, ["config", "validate", at.write("mcp-client.json", remote.out)])
-      assert.deepStrictEqual([validated.code, validated.out], [0, "valid: 1 server, read as native\n"])
-      const unknown = yield* look("--source", "oci")
-      assert.deepStrictEqual([unknown.code, unknown.out], [3, ""])
-      assert.include(unknown.err, "it is not offered as oci: choose one of npm, streamable-http")
-      const unnamed = yield* run(at, ["config", "registry"])
-      assert.strictEqual(unnamed.code, 2)
     }))
 })

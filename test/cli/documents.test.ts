@@ -21,6 +21,7 @@ import { Serving } from "../../src/cli/commands/serve.ts"
 import { Smoke } from "../../src/cli/commands/smoke.ts"
 import { Changed, Status } from "../../src/cli/commands/status.ts"
 import { Tools, ToolShape } from "../../src/cli/commands/tools.ts"
+import { Edited } from "../../src/cli/configEdit.ts"
 import { Found } from "../../src/cli/configFound.ts"
 import { Validated } from "../../src/cli/configValidate.ts"
 import { Report } from "../../src/cli/doctorReport.ts"
@@ -41,6 +42,8 @@ const documents: Readonly<Record<string, Schema.Schema.AnyNoContext>> = {
   "events, each line": Event,
   "config": Found,
   "config validate": Validated,
+  "config add, remove and import": Edited,
+  "add": Edited,
   "approve": Approvals,
   "approve --tool": ToolApproval,
   "revoke": Agreed,

@@ -104,7 +104,7 @@ export const run = (
     input: (limit) => Effect.succeed(input.length > limit ? undefined : input),
     left: Effect.never
   }
-  return Cli.run({ argv: [...argv, "--root", root], version: "0.0.0", device }).pipe(
+  return Cli.run({ argv: ["--root", root, ...argv], version: "0.0.0", device }).pipe(
     Effect.provideService(HostEnvironment.HostEnvironment, {
       platform: "linux",
       variables: () => ({ HOME: home, PATH: process.env["PATH"], ...variables }),

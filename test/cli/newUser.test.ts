@@ -68,6 +68,7 @@ describe("where nothing is configured", () => {
     ["status --watch --for 50ms", 0, /There are no servers here\./],
     ["events --for 50ms", 0, none],
     ["config", 0, /There are no configurations here\./],
+    ["add none.json", 3, /"none\.json": the file cannot be read/],
     ["approve", 0, /Nothing waits to be agreed to\./],
     ["approve a", 2, /there is no server "a"/],
     ["revoke", 0, /Nothing here was agreed to\./],
@@ -88,7 +89,14 @@ describe("where the file is broken", () => {
     "list;tools;show a/b;call a/b;resources;read a://b;prompts;prompt a;status;status --watch;events",
     "approve;approve a;revoke;revoke a;auth;auth login a;doctor;repl;serve;serve --http 0"
   ].join(";").split(";")
-  each([...lines.map((line): Said => [line, 3, broken]), ["config", 0, broken]], "{\"mcpServers\": {")
+  const edits = ["config add a --url https://a.example", "config import cursor"]
+    .map((line): Said => [line, 3, /mcp-client\.json": line 1:[^]*correct the syntax/])
+  each([
+    ...lines.map((line): Said => [line, 3, broken]),
+    ...edits,
+    ["config", 0, broken],
+    ["add none.json", 3, /cannot be read/]
+  ], "{\"mcpServers\": {")
 })
 
 describe("where the server is dead", () => {
@@ -112,6 +120,7 @@ describe("where the server is dead", () => {
     ["status --watch --for 300ms", 0, /^dead +failed [^]*no such command/m],
     ["events --for 300ms", 0, / dead not connected: could not start "no-such"/],
     ["config", 0, /^ {2}dead +ready +stdio$/m],
+    ["add none.json", 3, /cannot be read/],
     ["approve", 0, /Nothing waits/],
     ["approve dead", 0, /dead: nobody has to agree to it/],
     ["revoke", 0, /Nothing here was agreed to\./],

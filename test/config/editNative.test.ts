@@ -29,7 +29,7 @@ const server = { command: "npx", args: ["-y", "demo@1.0.0"] }
 
 const changed = (
   text: string | undefined,
-  change: (file: EditNative.NativeFile) => Effect.Effect<string, string>,
+  change: (file: EditNative.NativeFile) => Effect.Effect<string, EditNative.Refusal>,
   name = "mcp-client.json"
 ) =>
   Effect.gen(function*() {
@@ -98,7 +98,7 @@ describe("editNative.add", () => {
       const cases = [
         ["{ \"mcpServers\": {} }", { mcpServers: { demo: { url: "nowhere" } } }, /nothing was written: Server "demo"/],
         ["{ \"mcpServers\": {} }", { mcpServers: { "a*b": server } }, /nothing was written: Server "a\*b"/],
-        ["{ \"mcpServers\": {", { mcpServers: { demo: server } }, /mcp-client\.json:1: .*correct the syntax/],
+        ["{ \"mcpServers\": {", { mcpServers: { demo: server } }, /line 1: .*correct the syntax/],
         ["{ \"imports\": \"cursor\" }", { imports: ["vscode"] }, /imports/],
         ["{ \"inputs\": {} }", { inputs: [{ id: "a" }] }, /inputs/]
       ] as const
@@ -111,7 +111,7 @@ describe("editNative.add", () => {
             () => Effect.sync(() => assert.strictEqual(readFileSync(path, "utf8"), text))
           )
         }))
-        assert.match(error, words)
+        assert.match(error.detail, words)
       }
     }))
 
@@ -120,8 +120,8 @@ describe("editNative.add", () => {
       const error = yield* Effect.flip(
         changed("# mine\n", adding({ mcpServers: { "my demo": server } }), "mcp-client.toml")
       )
-      assert.match(error, /mcp-client\.toml is TOML/)
-      assert.include(error, "[mcp_servers.\"my demo\"]\ncommand = \"npx\"\nargs = [ \"-y\", \"demo@1.0.0\" ]")
+      assert.strictEqual(error.detail, "only JSON is changed here")
+      assert.include(error.byHand, "[mcp_servers.\"my demo\"]\ncommand = \"npx\"\nargs = [ \"-y\", \"demo@1.0.0\" ]")
     }))
 })
 

@@ -55,7 +55,7 @@ const summary = ({ exitCode, servers }: Report.Report): Screen.Line => {
 }
 
 const run: Command.Command["run"] = ({ args, shared }) =>
-  Effect.flatMap(Application.look(shared), (discovery) =>
+  Application.look(shared, (discovery) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const wanted = yield* Application.named([...args, ...shared.servers], discovery)

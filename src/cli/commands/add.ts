@@ -1,0 +1,131 @@
+// @effect-diagnostics strictEffectProvide:off -- a command is an entry point
+/** `mcp-runtime add`: looks a server up in a registry, and adds it to a configuration. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Document from "../../config/document.ts"
+import * as HostEnvironment from "../../config/HostEnvironment.ts"
+import * as Registry from "../../config/Registry.ts"
+import * as McpError from "../../McpError.ts"
+import * as Asking from "../asking.ts"
+import type * as Command from "../Command.ts"
+import * as ConfigEdit from "../configEdit.ts"
+import * as ExitCode from "../ExitCode.ts"
+import * as Screen from "../Screen.ts"
+import { Usage } from "../Usage.ts"
+
+/** Names the registry, where no option does. */
+const variable = "MCP_REGISTRY_URL"
+
+/** A document on disk, at an address, or of a name in the registry. */
+const find = (wanted: string, address: string) =>
+  Effect.gen(function*() {
+    if (!wanted.includes("://") && /^[./]|\.json$/.test(wanted)) {
+      const bytes = yield* Effect.mapError(
+        (yield* FileSystem.FileSystem).readFile(wanted),
+        () => new McpError.RegistryError({ server: wanted, address: wanted, detail: "the file cannot be read" })
+      )
+      return yield* Registry.read(bytes, wanted)
+    }
+    if (wanted.includes("/")) return yield* Registry.lookUp(wanted, { address })
+    const matches = yield* Registry.search(wanted, { address })
+    return yield* new Usage({
+      detail: `A server of the registry has a name like io.github.acme/weather, and "${wanted}" is none.`,
+      next: matches.length === 0
+        ? "No name in the registry contains it."
+        : `These contain it: ${matches.map(({ name }) => name).join(", ")}.`
+    })
+  }).pipe(Effect.provide(Layer.merge(FetchHttpClient.layer, NodeFileSystem.layer)))
+
+const choose = (found: Registry.Found, source: string | undefined) => {
+  const usable = found.options.filter(({ entry }) => !Registry.isFault(entry))
+  const option = usable.find((option) => source === undefined || option.source === source)
+  if (option !== undefined) return Effect.succeed({ option, others: usable.filter((other) => other !== option) })
+  const detail = usable.length === 0
+    ? "none of its packages and remotes can be used here"
+    : `it is not offered as ${source}: choose one of ${usable.map(({ source }) => source).join(", ")}`
+  return new McpError.RegistryError({ server: found.name, address: found.address, detail })
+}
+
+/**
+ * The option under a name. The ids of its questions begin with the name, because an answer is for all servers of a file
+ * that ask by the same id.
+ */
+const named = (option: Registry.Option, name: string): Registry.Option => {
+  const prefix = `${name.replaceAll(/[^\w.-]+/g, "-")}-`
+  const renamed = (value: Document.Value): Document.Value =>
+    typeof value === "string"
+      ? value.replaceAll(/\$\{input:/g, (start) => start + prefix)
+      : value instanceof Map
+      ? new Map(Array.from(value, ([key, part]) => [key, renamed(part)]))
+      : Array.isArray(value)
+      ? value.map(renamed)
+      : value
+  const entry = Registry.isFault(option.entry) ? option.entry : Document.table(renamed(option.entry))
+  return { ...option, name, entry, inputs: option.inputs.map((input) => ({ ...input, id: prefix + input.id })) }
+}
+
+const run: Command.Command["run"] = ({ args: [wanted = ""], isSet, shared, value }) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const { variables } = yield* HostEnvironment.HostEnvironment
+    const found = yield* find(wanted, value("registry") ?? (variables()[variable] || Registry.defaults.address))
+    const { option: offered, others } = yield* choose(found, value("source"))
+    const name = shared.name ?? offered.name
+    const option = named(offered, name)
+    const content = Registry.document(found, option) ?? {}
+    if (isSet("print")) {
+      yield* screen.json(Schema.Unknown, content)
+      return ExitCode.ok
+    }
+    yield* screen.note(
+      [{ text: `${found.name} ${found.version}`, style: "strong" }, `, as ${option.source}`],
+      ...(found.description === undefined ? [] : [found.description]),
+      ...Asking.consentLines(Registry.lines(option)),
+      ...option.optional.map(({ at, description }) =>
+        `It may have ${at} too${description === undefined ? "." : `: ${description}`}`
+      ),
+      ...(others.length === 0
+        ? []
+        : [`It is also offered as ${others.map(({ source }) => source).join(", ")}: choose with --source.`])
+    )
+    if (!isSet("yes")) {
+      const answer = screen.isInteractive ? yield* screen.ask("Add it? [y/N] ") : undefined
+      if (!/^y(es)?$/i.test((answer ?? "").trim())) {
+        return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })
+      }
+    }
+    yield* ConfigEdit.add(shared, name, content, { isWorkspace: isSet("workspace"), isForced: isSet("force") })
+    return ExitCode.ok
+  })
+
+export const command: Command.Command = {
+  description: [
+    "NAME is a name of the registry (io.github.acme/weather, or io.github.acme/weather@1.2.0), the address of a "
+    + "server.json, or such a file. What it would run is shown, and written after a yes: the package at the version that "
+    + "the document names, run by the program of its kind, or the address. The document can only choose among these.",
+    `The registry is that of --registry or of the variable ${variable}, or ${Registry.defaults.address}.`
+  ],
+  args: [{ name: "name", about: "The name, the address or the file; a part of a name finds names.", required: true }],
+  options: [
+    { name: "registry", value: "URL", about: "The registry to ask." },
+    {
+      name: "source",
+      value: "KIND",
+      about: "Which way to run it, where there are several: npm, pypi, oci, nuget, sse, …."
+    },
+    { name: "yes", short: "y", about: "Add it without a question." },
+    { name: "print", about: "Write what would be added to the standard output, and change no file." },
+    { name: "workspace", about: "Add it to mcp-client.json of the workspace, and not to that of the user." },
+    { name: "force", about: "Replace a server of the same name." }
+  ],
+  examples: [
+    ["add io.github.acme/weather", "The newest version, after a look at what it runs."],
+    ["add io.github.acme/weather@1.2.0 --name weather --yes", "One version, under a name of one's own, unasked."],
+    ["add https://acme.example/server.json --source sse --print", "The entry of a remote server, not written."]
+  ],
+  run
+}
