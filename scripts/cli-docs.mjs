@@ -30,7 +30,7 @@ const shapes = {
   approve: [["Approvals", "commands/approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
   revoke: [["Agreed", "commands/revoke", "Agreed"]],
   auth: [["Logins", "authShape", "Logins"]],
-  serve: [["Serving", "commands/serve", "Serving"]],
+  serve: [["Serving", "commands/serve", "Serving"], ["Entry", "commands/serve", "Entry"]],
   doctor: [["Report", "doctorReport", "Report"]],
   smoke: [["Promises", "commands/smoke", "Smoke"]]
 }

@@ -134,11 +134,9 @@ export const layer = (screen: Screen.Screen["Type"], turns: Effect.Semaphore): L
         ({ lines, name, server }, { rule, subject: { kind } }) =>
           turns.withPermits(1)(Effect.gen(function*() {
             yield* screen.err(
-              [
-                `A rule asks for approval of this ${kind}`,
-                ...(rule === undefined ? [] : [` (${rule})`]),
-                ":"
-              ],
+              rule === undefined
+                ? `No rule decides on this ${kind}:`
+                : `A rule asks for approval of this ${kind} (${rule}):`,
               [{ text: label(kind), style: "weak" }, { text: name, style: "strong" }, ` of ${server}`],
               ...(lines.length === 0 ? [] : [[{ text: label("arguments"), style: "weak" }] as const])
             )

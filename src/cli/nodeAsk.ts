@@ -1,7 +1,9 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this is where a line is typed on the terminal of the process
 /** One question, and the line that is typed after it. */
 import * as Effect from "effect/Effect"
+import * as Fs from "node:fs"
 import { Writable } from "node:stream"
+import * as Tty from "node:tty"
 
 /** Hardly any command asks. */
 const loaded = Effect.promise(() => import("node:readline"))
@@ -43,3 +45,41 @@ export const over =
           if (state.isOpen) output.write("\n")
         })
     )
+
+/**
+ * False for a background process, which the system stops when it reads from its terminal. Only Linux tells; elsewhere the
+ * process is taken for one of the foreground.
+ */
+const isForeground = (): boolean => {
+  try {
+    const stat = Fs.readFileSync("/proc/self/stat", "utf8")
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    return group === foreground
+  } catch {
+    return true
+  }
+}
+
+const openTerminal = (): Tty.ReadStream | undefined => {
+  try {
+    return isForeground() ? new Tty.ReadStream(Fs.openSync("/dev/tty", "r")) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Asks at the terminal of this process while stdin belongs to a protocol. `undefined` without a terminal, or if stderr is not
+ * on it, because the terminal then belongs to the interface of the program that reads stderr.
+ */
+export const atTerminal = (output: NodeJS.WriteStream, interrupt: () => void) => {
+  const terminal = output.isTTY === true ? openTerminal() : undefined
+  terminal?.destroy()
+  return terminal && ((question: string): Effect.Effect<string | undefined> =>
+    // open only for the question, because an open terminal takes the keys of every other program
+    Effect.acquireUseRelease(
+      Effect.sync(openTerminal),
+      (input) => input === undefined ? Effect.as(Effect.void, undefined) : over(input, output, interrupt)(question),
+      (input) => Effect.sync(() => input?.destroy())
+    ))
+}

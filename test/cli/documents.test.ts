@@ -17,7 +17,7 @@ import { Prompts } from "../../src/cli/commands/prompts.ts"
 import { Read } from "../../src/cli/commands/read.ts"
 import { Resources } from "../../src/cli/commands/resources.ts"
 import { Agreed } from "../../src/cli/commands/revoke.ts"
-import { Serving } from "../../src/cli/commands/serve.ts"
+import { Entry, Serving } from "../../src/cli/commands/serve.ts"
 import { Smoke } from "../../src/cli/commands/smoke.ts"
 import { Changed, Status } from "../../src/cli/commands/status.ts"
 import { Tools, ToolShape } from "../../src/cli/commands/tools.ts"
@@ -50,6 +50,7 @@ const documents: Readonly<Record<string, Schema.Schema.AnyNoContext>> = {
   "auth": Logins,
   "doctor": Report,
   "serve --http": Serving,
+  "serve --print-config": Entry,
   "smoke": Smoke,
   "whatever fails": Failed
 }

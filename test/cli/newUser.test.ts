@@ -77,7 +77,7 @@ describe("where nothing is configured", () => {
     ["auth status a", 2, none],
     ["auth login a", 2, none],
     ["doctor", 0, none],
-    ["serve --http no", 2, /--http wants a port, and no is none\./],
+    ["serve --http no", 2, /--http needs a port, and no is not one\./],
     ["serve --http 0 --server a", 2, /there is no server "a"/],
     ["repl", 0, /^/]
   ], undefined)

@@ -1,14 +1,16 @@
 // @effect-diagnostics strictEffectProvide:off -- what is typed decides what is provided
 /** `mcp-runtime serve`: all servers behind one. */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as Dialect from "../../config/Dialect.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
@@ -23,8 +25,11 @@ import * as StdioServer from "../../server/StdioServer.ts"
 import * as ShellWords from "../../text/shellWords.ts"
 import * as Answers from "../answers.ts"
 import * as Application from "../Application.ts"
+import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as NodeAsk from "../nodeAsk.ts"
+import * as PrintConfig from "../printConfig.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 
@@ -34,10 +39,13 @@ export const Serving = Schema.Struct({
   /** The token that was made; null if callers have one already, or need none. */
   token: Schema.NullOr(Schema.String),
   servers: Schema.Array(Schema.String),
-  /** Calls that are allowed where no rule decides and the client cannot ask a person. */
+  /** The calls that are allowed where no rule decides and the client cannot ask a person. */
   unattended: Schema.Struct({
-    /** `read-only`: the read-only tools of the trusted servers, and what `allow` covers. */
-    allows: Schema.Literal("read-only", "everything"),
+    /**
+     * `approved`: what the person at the terminal of this program approves. `read-only`: the read-only tools of the trusted
+     * servers. Both: what `allow` covers.
+     */
+    allows: Schema.Literal("approved", "read-only", "everything"),
     trusted: Schema.Array(Schema.String),
     /** The rules of --allow. */
     allow: Schema.Array(Schema.String),
@@ -48,8 +56,20 @@ export const Serving = Schema.Struct({
 
 const variable = "MCP_RUNTIME_TOKEN"
 
-/** A token that can be guessed is none. */
-const shortest = 16
+/** The entry that `--print-config HOST --json` writes. */
+export const Entry = Schema.Struct({
+  host: Schema.String,
+  /** The file for it; null for a host without a file of its own. */
+  path: Schema.NullOr(Schema.String),
+  /** The key of the servers in the file. */
+  root: Schema.String,
+  format: Schema.Literal("json", "jsonc", "toml", "yaml"),
+  text: Schema.String,
+  unattended: Serving.fields.unattended
+})
+
+/** The fewest characters of a token that cannot be guessed. */
+const minToken = 16
 
 const usage = (detail: string, next: string) => new Usage({ detail, next })
 
@@ -57,7 +77,7 @@ const portOf = (text: string): Effect.Effect<number, Usage> => {
   const port = Number(text)
   return /^\d{1,5}$/.test(text) && port < 65_536
     ? Effect.succeed(port)
-    : Effect.fail(usage(`--http wants a port, and ${text} is none.`, "Say a number below 65536, or 0 for any."))
+    : usage(`--http needs a port, and ${text} is not one.`, "Write a number below 65536, or 0 for a free port.")
 }
 
 interface Token {
@@ -74,14 +94,12 @@ const tokenIn = (file: string): Effect.Effect<string, McpError.ConfigurationErro
 
 const given = (token: string, where: string): Effect.Effect<Token, McpError.ConfigurationError> => {
   const text = token.trim()
-  return text.length < shortest || /\s/.test(text)
-    ? Effect.fail(
-      new McpError.ConfigurationError({
-        server: "",
-        path: where,
-        detail: `a token is one word of ${shortest} characters or more`
-      })
-    )
+  return text.length < minToken || /\s/.test(text)
+    ? new McpError.ConfigurationError({
+      server: "",
+      path: where,
+      detail: `a token is one word of ${minToken} characters or more`
+    })
     : Effect.succeed({ value: Redacted.make(text), isMade: false })
 }
 
@@ -95,7 +113,7 @@ const tokenOf = ({ isSet, value }: Command.Invocation) =>
     if (known !== undefined && known !== "") return yield* given(known, variable)
     const nonce = yield* Nonce.Nonce
     return { value: Redacted.make(yield* nonce), isMade: true }
-  }).pipe(Effect.provide(NodeFileSystem.layer))
+  }).pipe(Effect.provide(NodeContext.layer))
 
 const optionsOf = ({ isSet, value, values }: Command.Invocation): Partial<McpServe.Options> => {
   const shared = new Set(values("share"))
@@ -145,10 +163,13 @@ const permissionsOf = (
   ...(isSet("caller-decides") ? { otherwise: { model: "allow", program: "allow", person: "allow" } } : {})
 })
 
+type Unattended = typeof Serving.Type["unattended"]
+
 const unattendedOf = (
   { isSet, values }: Command.Invocation,
-  { configs }: ConfigDiscovery.Discovery
-): typeof Serving.Type["unattended"] => {
+  { configs }: ConfigDiscovery.Discovery,
+  isAttended: boolean
+): Unattended => {
   const isOpen = isSet("caller-decides")
   const usable = configs.filter(({ blocked, enabled }) => blocked === undefined && enabled !== false)
   const patterns = usable.flatMap(({ name: server }) => {
@@ -156,48 +177,137 @@ const unattendedOf = (
     // a server's name may have characters that a rule cannot have
     const rule = PermissionRule.parse({ decision: "allow", tool })
     const isRule = Either.isRight(rule) && rule.right.matches({ kind: "tool", server, name: "any" })
-    return isRule ? [`--allow ${ShellWords.quote(tool)}`] : []
+    return isRule && !values("allow").includes(tool) ? [`--allow ${ShellWords.quote(tool)}`] : []
   })
   return {
-    allows: isOpen ? "everything" : "read-only",
+    allows: isOpen ? "everything" : isAttended ? "approved" : "read-only",
     trusted: usable.filter(ServerConfig.isTrusted).map(({ name }) => name),
     allow: values("allow"),
     flags: isOpen ? [] : [...patterns, "--caller-decides"]
   }
 }
 
-const most = 5
+const maxListed = 5
 
 const listed = (names: ReadonlyArray<string>): string =>
-  names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ")
+  names.length > maxListed
+    ? `${names.slice(0, maxListed).join(", ")} and ${names.length - maxListed} more`
+    : names.join(", ")
 
-/** Printed at the start, because most calls of a client without elicitation are refused. */
-const banner = (
-  { allow, allows, flags, trusted }: typeof Serving.Type["unattended"]
-): ReadonlyArray<string> => {
+/** What holds for clients that cannot ask a person, printed at the start. */
+const banner = ({ allow, allows, flags, trusted }: Unattended): ReadonlyArray<string> => {
   if (allows === "everything") {
     return ["Calls that no rule decides are allowed (--caller-decides): the client must ask its user before each call."]
   }
-  const allowed = [
-    ...(trusted.length === 0 ? [] : [`read-only tools of ${listed(trusted)}`]),
-    ...(allow.length === 0 ? [] : [`calls that the rule ${listed(allow)} covers`])
-  ]
+  const byRule = allow.length === 0 ? [] : [`calls that the rule ${listed(allow)} covers`]
+  const allowed = [...(trusted.length === 0 ? [] : [`read-only tools of ${listed(trusted)}`]), ...byRule]
+  const otherwise = allows === "approved"
+    ? `For a client that cannot ask, this terminal asks${allow.length === 0 ? "" : `, except for ${byRule.join()}`}.`
+    : allowed.length === 0
+    ? "For a client that cannot ask, all such calls are refused, because no server here is trusted."
+    : `For a client that cannot ask, only these are allowed: ${allowed.join(", and ")}.`
   return [
     "A call that no rule decides is put to the person behind the client, if the client can ask (elicitation).",
-    allowed.length === 0
-      ? "For a client that cannot ask, all such calls are refused, because no server here is trusted."
-      : `For a client that cannot ask, only these are allowed: ${allowed.join(", and ")}.`,
-    `To allow more, add ${flags.slice(0, -1).slice(0, most).concat(flags.slice(-1)).join(" or ")} to this command.`
+    otherwise,
+    `To allow more, add ${flags.slice(0, -1).slice(0, maxListed).concat(flags.slice(-1)).join(" or ")} to this command.`
   ]
 }
 
-/** Who waits to be agreed to is told on the side: whoever starts this may not see it. */
-const tellBlocked = ({ servers }: ConfigDiscovery.Discovery) =>
+/** The name of the entry, and the command of the package. */
+const program = { name: "mcp-runtime", command: "npx", args: ["-y", "effect-mcp-runtime", "serve"] }
+
+/** The options that concern only this run: how it listens, and what it prints. */
+const ofThisRun = new Set(["print-config", "http", "host", "allow-host", "allow-origin", "token-file", "no-token"])
+
+/** The options of this invocation, with whole paths, because a host starts the program in another folder. */
+const carriedOver = (
+  { isSet, shared, values }: Command.Invocation
+): Effect.Effect<ReadonlyArray<string>, never, Path.Path> =>
+  Effect.map(Path.Path, ({ resolve }) => {
+    const { configs, env, envFiles, headers, imports, inputs, name, root, servers, stdio, urls } = shared
+    const all: ReadonlyArray<readonly [option: string, values: ReadonlyArray<string>]> = [
+      ["config", configs.map((file) => resolve(file))],
+      ["root", root === undefined ? [] : [resolve(root)]],
+      ["import", imports],
+      ["server", servers],
+      ["stdio", stdio],
+      ["url", urls],
+      ["name", name === undefined ? [] : [name]],
+      ["env", env],
+      ["header", headers],
+      ["input", inputs],
+      ["env-file", envFiles.map((file) => resolve(file))],
+      ...command.options.flatMap(({ name, value }) =>
+        value === undefined || ofThisRun.has(name) ? [] : [[name, values(name)] as const]
+      )
+    ]
+    const flags = command.options.filter(({ name, value }) =>
+      value === undefined && !ofThisRun.has(name) && isSet(name)
+    )
+    return [
+      ...all.flatMap(([option, values]) => values.flatMap((value) => [`--${option}`, value])),
+      ...flags.map(({ name }) => `--${name}`)
+    ]
+  })
+
+/** Writes the entry with which a host starts this gateway to stdout, and the place for it to stderr. */
+const printConfig = (
+  invocation: Command.Invocation,
+  host: string,
+  { discovery, near }: Application.Found
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    yield* Application.knownHost(host)
+    const dialect = Dialect.find(host)
+    if (dialect === undefined || !PrintConfig.isWritable(dialect)) {
+      return yield* usage(`${host} has no file of its own for servers.`, "Choose another host.")
+    }
+    const { title } = dialect
+    if (discovery.files.some(({ provider, servers }) => provider === host && servers > 0)) {
+      const detail = `This gateway reads the file of ${title}, so an entry there would start the gateway in itself.`
+      return yield* usage(detail, `Leave out --import ${host}, and copy the servers to a file of this program.`)
+    }
+    const screen = yield* Screen.Screen
+    const files = yield* FileSystem.FileSystem
+    const args = [...program.args, ...(yield* carriedOver(invocation))]
+    const environment = yield* HostEnvironment.HostEnvironment
+    const { format, paths, root, text } = PrintConfig.print(
+      dialect,
+      { ...program, args },
+      environment,
+      ConfigDiscovery.defaults
+    )
+    const existing = yield* Effect.filter(paths, (path) => Effect.orElseSucceed(files.exists(path), () => false))
+    const path = existing[0] ?? paths[0]
+    const unattended = unattendedOf(invocation, discovery, false)
+    if (invocation.shared.json) {
+      yield* screen.json(Entry, { host, path: path ?? null, root, format, text, unattended })
+      return ExitCode.ok
+    }
+    yield* screen.out(...text.split("\n"))
+    yield* screen.note(
+      path === undefined ? `Paste it into the settings of ${title}.` : `The file of ${title} is ${near(path)}.`,
+      `If ${root} is there already, add only the entry ${program.name} to it. Then restart ${title}.`,
+      ...banner(unattended)
+    )
+    return ExitCode.ok
+  }).pipe(Effect.provide(NodeContext.layer))
+
+/** The terminal at which a person can be asked about calls; over stdio not stdin, which belongs to the protocol. */
+const terminalOf = (isHttp: boolean): Effect.Effect<Screen.Screen["Type"] | undefined, never, Screen.Screen> =>
+  Effect.map(Screen.Screen, (screen) => {
+    if (isHttp) return screen.isInteractive ? screen : undefined
+    const ask = NodeAsk.atTerminal(process.stderr, () => void process.kill(process.pid, "SIGINT"))
+    return ask && { ...screen, isInteractive: true, ask }
+  })
+
+/** Printed to stderr, because the program that starts this one reads stdout. */
+const reportBlocked = ({ servers }: ConfigDiscovery.Discovery) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const untrusted = servers.filter(({ config }) => config?.blocked === "untrusted").map(({ name }) => name)
     if (untrusted.length > 0) {
-      yield* screen.note(`Nobody has agreed to these servers: ${untrusted.join(", ")}. Look with: mcp-runtime approve`)
+      yield* screen.note(`These servers wait for approval: ${untrusted.join(", ")}. See: mcp-runtime approve`)
     }
     if (servers.length === 0) yield* screen.note("No server is configured.")
   })
@@ -206,7 +316,7 @@ const overHttp = (
   invocation: Command.Invocation,
   gateway: McpServe.Gateway,
   discovery: ConfigDiscovery.Discovery,
-  unattended: typeof Serving.Type["unattended"],
+  unattended: Unattended,
   port: number
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen | Scope.Scope> =>
   Effect.gen(function*() {
@@ -233,14 +343,20 @@ const overHttp = (
   })
 
 const run: Command.Command["run"] = (invocation) => {
-  const { shared, value } = invocation
+  const { isSet, shared, value } = invocation
   return Effect.gen(function*() {
     const http = value("http")
     const port = http === undefined ? undefined : yield* portOf(http)
     const rules = yield* allowed(invocation)
+    const host = value("print-config")
+    if (host !== undefined) return yield* Application.over(shared, (found) => printConfig(invocation, host, found))
     return yield* Application.over(shared, ({ discovery }, ground) =>
       Effect.scoped(Effect.gen(function*() {
-        yield* tellBlocked(discovery)
+        yield* reportBlocked(discovery)
+        const terminal = isSet("caller-decides") ? undefined : yield* terminalOf(port !== undefined)
+        const approval = terminal === undefined
+          ? Layer.empty
+          : Asking.layer(terminal, yield* Effect.makeSemaphore(1))
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
           follow: true,
           logs: shared.verbose,
@@ -249,12 +365,12 @@ const run: Command.Command["run"] = (invocation) => {
         })
         const needed = yield* Layer.build(
           Layer.merge(
-            Layer.provide(runtimes, Layer.succeedContext(ground)),
+            Layer.provide(runtimes, Layer.merge(Layer.succeedContext(ground), approval)),
             NodeMcpServe.layerGuards({ output: { wrap: value("output") === "wrap" } })
           )
         )
         const gateway = yield* Effect.provide(McpServe.make(optionsOf(invocation)), needed)
-        const unattended = unattendedOf(invocation, discovery)
+        const unattended = unattendedOf(invocation, discovery, terminal !== undefined)
         if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, unattended, port)
         const screen = yield* Screen.Screen
         if (discovery.configs.length > 0) yield* screen.note(...banner(unattended))
@@ -266,34 +382,35 @@ const run: Command.Command["run"] = (invocation) => {
 
 export const command: Command.Command = {
   description: [
-    "Tools and prompts are named after their server. A server that fails costs the others nothing, changes of files are "
-    + "followed, and what nobody has agreed to is not started. Every caller has connections of its own to the servers that "
-    + "it calls, except those that --share names.",
+    "Tools and prompts are named after their server. A server that fails does not affect the others, changes of files take "
+    + "effect, and servers that wait for approval are not started. Every caller has connections of its own to the servers "
+    + "that it calls, except those that --share names.",
     "A tool that a rule denies is not offered. A call that no rule decides is put to the person behind the client, if the "
-    + "client can ask (elicitation). For a client that cannot ask, read-only tools of trusted servers are allowed and all "
-    + "other calls are refused, unless --allow or --caller-decides allows them. A server is trusted if a file of the user or "
-    + "the administrator, or of --config, names it; one that a workspace or a plugin names is not.",
-    "Without --http it speaks over the standard input and output until the input ends. With --http it listens on this "
-    + "machine alone, and callers show a bearer token: that of the variable MCP_RUNTIME_TOKEN or of --token-file, or one "
-    + "that is made and told. /health is for anybody; /status and /metrics want the token."
+    + "client can ask (elicitation). For a client that cannot ask, the terminal of this program asks, if there is one. "
+    + "Otherwise read-only tools of trusted servers are allowed and all other calls are refused, unless --allow or "
+    + "--caller-decides allows them. A server is trusted if a file of the user or the administrator, or of --config, names "
+    + "it; one that a workspace or a plugin names is not.",
+    "Without --http it serves over stdin and stdout until stdin ends. With --http it listens on this machine alone, and "
+    + "callers need a bearer token: that of the variable MCP_RUNTIME_TOKEN or of --token-file, or one that is made and "
+    + "printed. /health needs no token; /status and /metrics do."
   ],
   args: [],
   options: [
-    { name: "http", value: "PORT", about: "At this port of this machine; 0 is any that is free." },
+    { name: "http", value: "PORT", about: "Listen at this port of this machine; 0 for a free one." },
     { name: "host", value: "ADDRESS", about: "The address to listen at (default: 127.0.0.1)." },
-    { name: "allow-host", value: "NAME", repeated: true, about: "A name by which it may be called, beside localhost." },
-    { name: "allow-origin", value: "ORIGIN", repeated: true, about: "A page of a browser that may call it." },
-    { name: "token-file", value: "FILE", about: "The bearer token of callers is in this file." },
+    { name: "allow-host", value: "NAME", repeated: true, about: "A host name for its address, beside localhost." },
+    { name: "allow-origin", value: "ORIGIN", repeated: true, about: "A web page that may call it." },
+    { name: "token-file", value: "FILE", about: "The file with the bearer token of callers." },
     { name: "no-token", about: "Callers need no token. Any program of this machine can call it then." },
     { name: "search", about: "Offer a search, a description and a call in place of all tools." },
-    { name: "plain", about: "Name tools as their servers do, where no two servers have the same name." },
+    { name: "plain", about: "Name tools as their servers do, unless two servers have the same name." },
     {
       name: "output",
       value: "HOW",
       choices: ["clean", "wrap", "asis"],
       about:
-        "What becomes of the texts of servers: what hides in them is taken out (clean, the default), they are also "
-        + "marked as somebody else's (wrap), or nothing (asis)."
+        "The texts of servers: without hidden characters (clean, the default), also marked as the words of a server "
+        + "(wrap), or unchanged (asis)."
     },
     { name: "share", value: "SERVER", repeated: true, about: "All callers share the connection to this server." },
     {
@@ -302,10 +419,17 @@ export const command: Command.Command = {
       repeated: true,
       about: "Allow these calls without asking: demo/echo, demo/* or demo/resource:URI."
     },
-    { name: "caller-decides", about: "Allow every call that no rule decides. The client must ask its user." }
+    { name: "caller-decides", about: "Allow every call that no rule decides. The client must ask its user." },
+    {
+      name: "print-config",
+      value: "HOST",
+      about:
+        "Print the entry with which this host starts it, with the other options: claude-desktop, cursor, vscode, codex "
+        + "or another host."
+    }
   ],
   examples: [
-    ["serve", "For the configuration of another program: command mcp-runtime, argument serve."],
+    ["serve --print-config cursor", "The entry for the file of Cursor."],
     ["serve --http 3333 --server github --server files", "Two servers, at http://127.0.0.1:3333/mcp."],
     ["serve --allow 'github/*'", "All tools of a server, for clients that cannot ask a person."],
     ["serve --search", "Three tools, however many there are."]
