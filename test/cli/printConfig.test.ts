@@ -94,9 +94,9 @@ describe("serve --print-config", () => {
               at.root,
               "--server",
               "demo",
-              "--search",
               "--allow",
-              "demo/add"
+              "demo/add",
+              "--search"
             ]
           }
         }
