@@ -4,6 +4,7 @@ import type * as Dialect from "../config/Dialect.ts"
 import type * as Document from "../config/document.ts"
 import type * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Locate from "../config/locate.ts"
+import { nameOfFile, pathsOf } from "../config/paths.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 
 export interface Program {
@@ -112,8 +113,11 @@ export const print = (
     plugins: [],
     app: options.app
   }
+  const rules = dialect.locations.flatMap((location) => location.policyOnly === true ? pathsOf(location) : [])
+    .map(nameOfFile)
   const found = Locate.locate(place, options, [{ host, isOfWorkspace: false }]).filter((source) =>
-    source.dialect === dialect && source.scope === "user" && source.origin === "home" && !source.policyOnly &&
+    source.dialect === dialect && source.scope === "user" && source.origin === "home" &&
+    !rules.includes(nameOfFile(source.path)) &&
     source.pointer === undefined && !source.path.includes("*")
   )
   const format = found[0]?.format ?? dialect.format

@@ -128,6 +128,7 @@ describe("where the server is dead", () => {
     ["auth", 0, /No server here is a remote one/],
     ["auth login dead", 2, /"dead" runs on this machine/],
     ["doctor", 4, /^ {2}fault +command not found on PATH/m],
+    ["serve --print-config codex", 0, /^\[mcp_servers\.mcp-runtime\]$/m],
     ["repl", 0, /^/]
   ], { mcpServers: { dead: { command: "no-such" } } })
 })
