@@ -113,11 +113,12 @@ export const print = (
     plugins: [],
     app: options.app
   }
-  const rules = dialect.locations.flatMap((location) => location.policyOnly === true ? pathsOf(location) : [])
-    .map(nameOfFile)
+  const rules = new Set(
+    dialect.locations.flatMap((location) => location.policyOnly === true ? pathsOf(location).map(nameOfFile) : [])
+  )
   const found = Locate.locate(place, options, [{ host, isOfWorkspace: false }]).filter((source) =>
     source.dialect === dialect && source.scope === "user" && source.origin === "home" &&
-    !rules.includes(nameOfFile(source.path)) &&
+    !rules.has(nameOfFile(source.path)) &&
     source.pointer === undefined && !source.path.includes("*")
   )
   const format = found[0]?.format ?? dialect.format
