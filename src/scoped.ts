@@ -18,3 +18,29 @@ export const acquire = <A>(begin: () => A, end: (resource: A) => void): Effect.E
 /** Begins to listen now; `begin` returns the function that ends it. */
 export const listen = (begin: () => () => void): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(acquire(begin, (stop) => stop()))
+
+/** A value that is made at its first use, and then shared. */
+export interface Once<A> {
+  /** Users wait for one attempt. An interrupted one does not count, and after a failure the next user tries. */
+  readonly open: <E, R>(make: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Waits for an attempt that is under way. */
+  readonly settled: Effect.Effect<A | undefined>
+  readonly current: () => A | undefined
+}
+
+export const once = <A extends object>(): Once<A> => {
+  const lock = Effect.unsafeMakeSemaphore(1)
+  let current: A | undefined
+  return {
+    open: (make) =>
+      lock.withPermits(1)(
+        Effect.suspend(() =>
+          current !== undefined ? Effect.succeed(current) : Effect.map(make, (made) => current = made)
+        )
+      ),
+    settled: Effect.suspend(() =>
+      current !== undefined ? Effect.succeed(current) : lock.withPermits(1)(Effect.sync(() => current))
+    ),
+    current: () => current
+  }
+}

@@ -1,19 +1,14 @@
 /** An application's agent as an MCP server with two tools: one starts a conversation, the other continues it. */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
-import * as Exit from "effect/Exit"
-import * as FiberSet from "effect/FiberSet"
 import type * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import { objectOf } from "../client/messages.ts"
-import * as Nonce from "../safety/Nonce.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as McpServer from "./McpServer.ts"
+import * as ScopedTable from "./scopedTable.ts"
 import * as StdioServer from "./StdioServer.ts"
 
 /** The agent has no response. The caller gets the reason as it is. */
@@ -71,10 +66,8 @@ export const defaults: Options = {
 
 interface Session {
   readonly principal: string | undefined
-  readonly scope: Scope.CloseableScope
   readonly turns: Effect.Semaphore
   pending: number
-  usedAt: number
 }
 
 interface Response {
@@ -82,54 +75,30 @@ interface Response {
   readonly response: string
 }
 
-const failed = (reason: string): Effect.Effect<never, AgentFailed> => Effect.fail(new AgentFailed({ reason }))
+const failed = (reason: string): AgentFailed => new AgentFailed({ reason })
 
 /** The conversations: a limited number, one turn at a time in each, ended after `sessionTimeout`. */
 const makeSessions = ({ maxSessions, maxWaiting, sessionTimeout }: Options) =>
   Effect.gen(function*() {
-    const nonce = yield* Nonce.Nonce
-    const all = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
-    const run = yield* FiberSet.makeRuntime<never, void>()
-    const sessions = new Map<string, Session>()
-    const timeout = Duration.toMillis(sessionTimeout)
-    let starting = 0
-
-    const expire = Effect.map(Clock.currentTimeMillis, (now) => {
-      for (const [id, { pending, scope, usedAt }] of Array.from(sessions)) {
-        if (pending > 0 || now - usedAt < timeout) continue
-        sessions.delete(id)
-        run(Scope.close(scope, Exit.void))
-      }
+    const sessions = yield* ScopedTable.make<Session>({
+      max: maxSessions,
+      timeout: sessionTimeout,
+      isBusy: ({ pending }) => pending > 0,
+      evicts: false
     })
-    const interval = Duration.millis(Math.max(50, Math.min(timeout / 4, 30_000)))
-    yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced(interval)))
+    const full = failed(
+      `The limit of ${maxSessions} conversations is reached. Continue one of them, or try again later.`
+    )
 
-    /** Uninterruptible after the first turn, because only the table of sessions ends a conversation that has started. */
     const start = (
       principal: string | undefined,
       first: (id: string) => Effect.Effect<string, AgentFailed, Scope.Scope>
     ): Effect.Effect<Response, AgentFailed> =>
-      Effect.suspend(() => {
-        if (sessions.size + starting >= maxSessions) {
-          return failed(
-            `The limit of ${maxSessions} conversations is reached. Continue one of them, or try again later.`
-          )
-        }
-        starting++
-        return Effect.uninterruptibleMask((restore) =>
-          Effect.gen(function*() {
-            const id = yield* nonce
-            const scope = yield* Scope.fork(all, ExecutionStrategy.sequential)
-            const response = yield* Effect.onError(
-              restore(Scope.extend(first(id), scope)),
-              (cause) => Scope.close(scope, Exit.failCause(cause))
-            )
-            const usedAt = yield* Clock.currentTimeMillis
-            sessions.set(id, { principal, scope, turns: Effect.unsafeMakeSemaphore(1), pending: 0, usedAt })
-            return { session_id: id, response }
-          })
-        ).pipe(Effect.ensuring(Effect.sync(() => starting--)))
-      })
+      sessions.open((id) =>
+        Effect.map(first(id), (response) => [
+          { principal, turns: Effect.unsafeMakeSemaphore(1), pending: 0 },
+          { session_id: id, response }
+        ]), full)
 
     const resume = (
       id: string,
@@ -137,7 +106,7 @@ const makeSessions = ({ maxSessions, maxWaiting, sessionTimeout }: Options) =>
       turn: Effect.Effect<string, AgentFailed>
     ): Effect.Effect<Response, AgentFailed> =>
       Effect.suspend(() => {
-        const session = sessions.get(id)
+        const session = sessions.find(id)
         // the same answer for a conversation of another caller, so that its existence stays secret
         if (session === undefined || session.principal !== principal) {
           return failed("There is no such conversation, or it has expired. Start a new one.")
@@ -146,9 +115,9 @@ const makeSessions = ({ maxSessions, maxWaiting, sessionTimeout }: Options) =>
           return failed(`The limit of ${maxWaiting} waiting messages is reached. Wait for a response.`)
         }
         session.pending++
-        const ended = Effect.map(Clock.currentTimeMillis, (now) => {
+        const ended = Effect.sync(() => {
           session.pending--
-          session.usedAt = now
+          sessions.find(id)
         })
         return session.turns.withPermits(1)(turn).pipe(
           Effect.ensuring(ended),

@@ -2,12 +2,11 @@
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
-import * as FiberSet from "effect/FiberSet"
+import * as FiberMap from "effect/FiberMap"
+import { constVoid } from "effect/Function"
 import * as Scope from "effect/Scope"
 import * as Protocol from "../client/Protocol.ts"
-import * as RuntimeLog from "../runtimeLog.ts"
 import * as Scoped from "../scoped.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Exchange from "./exchange.ts"
@@ -39,27 +38,10 @@ export interface Conversation extends Pick<Exchange.InFlight, "cancel" | "isIdle
 const invalidRequest = (message: string): McpServer.Refusal =>
   new McpServer.Refusal({ code: McpServer.codes.invalidRequest, message: `Invalid Request: ${message}` })
 
-const callerOf = (
-  { capabilities, clientInfo, protocolVersion }: JsonRpc.JsonObject,
-  { link, principal }: Options
-): Effect.Effect<McpServer.Caller, McpServer.Refusal> => {
-  if (typeof protocolVersion !== "string") {
-    return McpServer.invalidParams("Invalid params: protocolVersion must be a string")
-  }
-  if (!JsonRpc.isObject(capabilities)) {
-    return McpServer.invalidParams("Invalid params: capabilities must be an object")
-  }
-  return Effect.succeed({
-    era: "session",
-    link,
-    // an unknown version is answered with the best known one, and the caller decides
-    protocolVersion: Protocol.sessionVersions.includes(protocolVersion)
-      ? protocolVersion
-      : Protocol.sessionVersions[0]!,
-    clientInfo: JsonRpc.isObject(clientInfo) ? Messages.objectOf(clientInfo) : undefined,
-    capabilities: Messages.objectOf(capabilities),
-    principal
-  })
+const initializeKeys = {
+  protocolVersion: "protocolVersion",
+  clientCapabilities: "capabilities",
+  clientInfo: "clientInfo"
 }
 
 // Questions to the caller
@@ -120,87 +102,57 @@ const crowded = Exchange.overloaded("Too many subscriptions")
 const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Refusal> =>
   typeof uri === "string" ? Effect.succeed(uri) : McpServer.invalidParams("Invalid params: uri must be a string")
 
-/** The resources that are watched for the caller, each in a scope of its own. */
-const subscriptions = (scope: Scope.Scope) => {
-  const scopes = new Map<string, Scope.CloseableScope>()
-  return {
-    subscribe: (watch: NonNullable<McpServer.Attendance["watch"]>, params: JsonRpc.JsonObject): Result =>
-      Effect.gen(function*() {
-        const uri = yield* uriOf(params)
-        if (scopes.has(uri)) return {}
-        if (scopes.size >= maxSubscriptions) return yield* crowded
-        const within = yield* Scope.fork(scope, { _tag: "Sequential" })
-        scopes.set(uri, within)
-        yield* Effect.onError(Scope.extend(watch(uri), within), (cause) => {
-          if (scopes.get(uri) === within) scopes.delete(uri)
-          return Scope.close(within, Exit.failCause(cause))
-        })
-        return {}
-      }),
-    unsubscribe: (params: JsonRpc.JsonObject): Result =>
-      Effect.gen(function*() {
-        const uri = yield* uriOf(params)
-        const within = scopes.get(uri)
-        scopes.delete(uri)
-        if (within !== undefined) yield* Scope.close(within, Exit.void)
-        return {}
-      })
-  }
-}
+/** The resources that are watched for the caller. */
+const subscriptions = Effect.map(FiberMap.make<string, never, McpServer.Refusal>(), (watched) => ({
+  subscribe: (watch: NonNullable<McpServer.Attendance["watch"]>, params: JsonRpc.JsonObject): Result =>
+    Effect.gen(function*() {
+      const uri = yield* uriOf(params)
+      if (FiberMap.unsafeHas(watched, uri)) return {}
+      if ((yield* FiberMap.size(watched)) >= maxSubscriptions) return yield* crowded
+      const begun = yield* Deferred.make<void, McpServer.Refusal>()
+      const watching = Effect.onExit(watch(uri), (exit) => Deferred.done(begun, exit))
+      yield* FiberMap.run(watched, uri, Effect.scoped(Effect.zipRight(watching, Effect.never)))
+      yield* Effect.onInterrupt(Deferred.await(begun), () => FiberMap.remove(watched, uri))
+      return {}
+    }),
+  unsubscribe: (params: JsonRpc.JsonObject): Result =>
+    Effect.as(Effect.flatMap(uriOf(params), (uri) => FiberMap.remove(watched, uri)), {})
+}))
 
 // Requests
 
-/** How many notifications are handled at once before the next one is waited for. */
-const maxNotifications = 64
+/** The output of notifications, which have no answer. */
+const nowhere: Exchange.Output = { send: () => Effect.void, offer: constVoid }
 
 export const make = (options: Options): Effect.Effect<Conversation, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { limits, offer, output } = options
+    const { limits, link, offer, output, principal } = options
     const scope = yield* Effect.scope
     const inFlight = yield* Exchange.inFlight(limits.maxRequests)
-    const notifications = yield* FiberSet.make<void>()
     const { answered, ask, close } = questions(limits.inputTimeout)
-    const { subscribe, unsubscribe } = subscriptions(scope)
-    const handshake = yield* Effect.makeSemaphore(1)
+    const { subscribe, unsubscribe } = yield* subscriptions
+    const attendance = Scoped.once<McpServer.Attendance>()
     let caller: McpServer.Caller | undefined
-    let attendance: McpServer.Attendance | undefined
     let level: McpServer.LogLevel = "info"
     yield* Scoped.onClose(close)
-
-    const visit = (caller: McpServer.Caller): McpServer.Visit => ({
-      caller,
-      notify: (method, params) => output.offer({ jsonrpc: "2.0", method, params }),
-      log: (message) => {
-        const notification = Exchange.logged(message, level)
-        if (notification !== undefined) output.offer(notification)
-      },
-      ask: ask(() => output)
-    })
 
     const initialize = (params: JsonRpc.JsonObject): Result =>
       Effect.gen(function*() {
         if (caller !== undefined) return yield* invalidRequest("this session is initialized already")
-        const read = yield* callerOf(params, options)
-        caller = read
-        const attended = Effect.tap(Scope.extend(offer.attend(visit(read)), scope), (made) => {
-          attendance = made
-        })
-        const there = yield* Effect.onError(handshake.withPermits(1)(attended), () =>
+        const read = yield* Exchange.callerOf(params, initializeKeys, { era: "session", link, principal })
+        const protocolVersion = Protocol.sessionVersions.includes(read.protocolVersion)
+          ? read.protocolVersion
+          // the best known one, and the caller decides
+          : Protocol.sessionVersions[0]!
+        const known = caller = { ...read, protocolVersion }
+        const visit = { caller: known, ask: ask(() => output), ...Exchange.notifying(() => output, () => level) }
+        const there = yield* Effect.onError(attendance.open(Scope.extend(offer.attend(visit), scope)), () =>
           Effect.sync(() => {
             caller = undefined
           }))
-        return {
-          protocolVersion: read.protocolVersion,
-          capabilities: yield* Exchange.capabilitiesFor(offer, there, read),
-          serverInfo: offer.info,
-          instructions: offer.instructions
-        }
+        const capabilities = yield* Exchange.capabilitiesFor(offer, there, known)
+        return { protocolVersion, capabilities, serverInfo: offer.info, instructions: offer.instructions }
       })
-
-    /** Messages behind a handshake that takes its time wait for it. */
-    const opened = Effect.suspend(() =>
-      attendance === undefined ? handshake.withPermits(1)(Effect.sync(() => attendance)) : Effect.succeed(attendance)
-    )
 
     const setLevel = (params: JsonRpc.JsonObject, set: McpServer.Attendance["setLogLevel"]): Result =>
       Effect.gen(function*() {
@@ -216,16 +168,15 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         const { method, params } = request
         if (method === "ping") return {}
         if (method === "initialize") return yield* initialize(params)
-        const there = yield* opened
+        // messages behind a handshake that takes its time wait for it
+        const there = yield* attendance.settled
         if (there === undefined || caller === undefined) {
           return yield* invalidRequest(`${method.slice(0, 128)} before initialize`)
         }
         const { handlers, setLogLevel, watch } = there
         const handler = handlers.get(method)
         if (handler !== undefined) {
-          return yield* handler(
-            Exchange.make(request, now, { caller, ask: ask(() => now()?.output), level: () => level })
-          )
+          return yield* handler(Exchange.make(request, now, () => level, { caller, ask: ask(() => now()?.output) }))
         }
         if (method === "logging/setLevel" && "logging" in offer.capabilities) {
           return yield* setLevel(params, setLogLevel)
@@ -235,31 +186,41 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         return yield* McpServer.methodNotFound(method)
       })
 
-    const notified = (method: string, params: JsonRpc.JsonObject): Effect.Effect<void> => {
-      const handled = Effect.flatMap(opened, (there) => there?.notified?.(method, params) ?? Effect.void).pipe(
-        Effect.catchAllCause((cause) =>
-          RuntimeLog.error(`The handler of ${method.slice(0, 128)} died with a defect`, cause)
-        )
+    const notified = (method: string, params: JsonRpc.JsonObject): Result =>
+      Effect.as(
+        Effect.flatMap(attendance.settled, (there) => there?.notified?.(method, params) ?? Effect.void),
+        {}
       )
-      return Effect.flatMap(
-        FiberSet.size(notifications),
-        (size) => size < maxNotifications ? FiberSet.run(notifications, handled) : handled
-      )
-    }
 
-    const acted = (
-      message: Exclude<Messages.Received, Messages.Request>,
-      { output }: Exchange.Arrival
-    ): Effect.Effect<void> => {
+    const receive = (message: Messages.Received, arrival: Exchange.Arrival): Effect.Effect<void> => {
       switch (message._tag) {
+        case "Request":
+          return inFlight.begin({ ...message, ...arrival }, (now) => handle({ ...message, ...arrival }, now))
         case "Invalid":
-          return output.send(Messages.failure(message.id, message.refusal))
+          return Effect.ensuring(
+            arrival.output.send(Messages.failure(message.id, message.refusal)),
+            Effect.sync(arrival.done)
+          )
         case "Response":
-          return Effect.sync(() => answered(message.message))
+          return Effect.sync(() => {
+            answered(message.message)
+            arrival.done()
+          })
         case "Notification":
-          return message.method === "notifications/cancelled"
-            ? Effect.sync(() => inFlight.cancel(message.params["requestId"]))
-            : notified(message.method, message.params)
+          return Effect.suspend(() => {
+            const { method, params } = message
+            arrival.done()
+            if (method === "notifications/cancelled") return Effect.sync(() => inFlight.cancel(params["requestId"]))
+            const request = {
+              ...message,
+              ...arrival,
+              _tag: "Request" as const,
+              id: "",
+              output: nowhere,
+              done: constVoid
+            }
+            return inFlight.begin(request, () => notified(method, params), Symbol())
+          })
       }
     }
 
@@ -267,14 +228,8 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
       cancel: inFlight.cancel,
       isIdle: inFlight.isIdle,
       protocolVersion: () => caller?.protocolVersion,
-      isOpen: () => attendance !== undefined,
-      receive: (message, arrival) => {
-        if (message._tag === "Request") {
-          const request = { ...message, ...arrival }
-          return inFlight.begin(request, (now) => handle(request, now))
-        }
-        return Effect.ensuring(acted(message, arrival), Effect.sync(arrival.done))
-      },
+      isOpen: () => attendance.current() !== undefined,
+      receive,
       drain: Effect.zipRight(Effect.sync(close), inFlight.drain(Duration.decode(limits.drainTimeout)))
     }
   })

@@ -51,19 +51,11 @@ export class EventStream implements Exchange.Output {
   #read = 0
   /** Only the latest reader is served. */
   #readers = 0
-  #isAttached = false
-  #isEnded = false
+  isAttached = false
+  isEnded = false
 
   constructor(options: Options) {
     this.#options = options
-  }
-
-  get isEnded(): boolean {
-    return this.#isEnded
-  }
-
-  get isAttached(): boolean {
-    return this.#isAttached
   }
 
   readonly send = (message: JsonRpc.Message): Effect.Effect<void> =>
@@ -75,7 +67,7 @@ export class EventStream implements Exchange.Output {
     })
 
   readonly offer = (message: JsonRpc.Message): void => {
-    if (this.#isEnded || !this.#hasRoom()) return
+    if (this.isEnded || !this.#hasRoom()) return
     const json = Messages.write(message, this.#options.maxMessageBytes)
     if (json === undefined) return
     this.#events.push({ number: ++this.#last, json, code: "error" in message ? message.error.code : undefined })
@@ -85,7 +77,7 @@ export class EventStream implements Exchange.Output {
   }
 
   readonly end = (): void => {
-    this.#isEnded = true
+    this.isEnded = true
     this.#signal()
   }
 
@@ -96,7 +88,7 @@ export class EventStream implements Exchange.Output {
 
   /** Whether one event, or none, is all that there will be. */
   get isShort(): boolean {
-    return this.#isEnded && this.#last <= 1
+    return this.isEnded && this.#last <= 1
   }
 
   get first(): Event | undefined {
@@ -108,7 +100,7 @@ export class EventStream implements Exchange.Output {
     return Stream.unwrap(Effect.sync(() => {
       const reader = ++this.#readers
       const isLatest = (): boolean => reader === this.#readers
-      this.#isAttached = true
+      this.isAttached = true
       if (after !== undefined) this.#read = Math.min(after, this.#last)
       // ends the wait of the previous reader
       this.#readable.unsafeOpen()
@@ -120,9 +112,9 @@ export class EventStream implements Exchange.Output {
         Stream.map((text) => Buffer.from(text)),
         Stream.ensuring(Effect.suspend(() => {
           if (!isLatest()) return Effect.void
-          this.#isAttached = false
+          this.isAttached = false
           this.#signal()
-          return this.#isEnded && this.#read === this.#last ? Effect.void : this.#left()
+          return this.isEnded && this.#read === this.#last ? Effect.void : this.#left()
         }))
       )
     }))
@@ -131,7 +123,7 @@ export class EventStream implements Exchange.Output {
   #left(): Effect.Effect<void> {
     const { left } = this.#options
     const reader = this.#readers
-    return left === undefined ? Effect.void : left(() => !this.#isEnded && reader === this.#readers)
+    return left === undefined ? Effect.void : left(() => !this.isEnded && reader === this.#readers)
   }
 
   #pull(isLatest: () => boolean): Effect.Effect<string, Option.Option<never>> {
@@ -140,7 +132,7 @@ export class EventStream implements Exchange.Output {
       if (!isLatest()) return Effect.fail(Option.none())
       const text = this.#take()
       if (text !== "") return Effect.succeed(text)
-      if (this.#isEnded) return Effect.fail(Option.none())
+      if (this.isEnded) return Effect.fail(Option.none())
       return Option.isNone(signal) ? Effect.succeed(heartbeat) : this.#pull(isLatest)
     })
   }
@@ -159,14 +151,14 @@ export class EventStream implements Exchange.Output {
   }
 
   #hasRoom(): boolean {
-    if (!this.#isAttached || this.#isEnded) return true
+    if (!this.isAttached || this.isEnded) return true
     const unread = this.#last - this.#read
     return unread < maxEvents && (unread === 0 || this.#bytes < maxBytes)
   }
 
   /** Wakes the reader and the senders, if there is something for them. */
   #signal(): void {
-    if (this.#isEnded || this.#read < this.#last) this.#readable.unsafeOpen()
+    if (this.isEnded || this.#read < this.#last) this.#readable.unsafeOpen()
     else this.#readable.unsafeClose()
     if (this.#hasRoom()) this.#writable.unsafeOpen()
     else this.#writable.unsafeClose()
@@ -176,7 +168,7 @@ export class EventStream implements Exchange.Output {
   #prune(): void {
     let from = 0
     while (this.#events.length - from > 1 && (this.#events.length - from > maxEvents || this.#bytes > maxBytes)) {
-      if (this.#isAttached && this.#events[from]!.number > this.#read) break
+      if (this.isAttached && this.#events[from]!.number > this.#read) break
       this.#bytes -= this.#events[from]!.json.length
       from++
     }

@@ -8,7 +8,7 @@ import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
-import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 
@@ -34,14 +34,24 @@ export type Request = Messages.Request & Arrival
 /** The request, until it is answered: after that the handler can send nothing for it. */
 export type Now = () => Request | undefined
 
-/** The notification of a log message, if it is important enough. */
-export const logged = (
-  message: McpServer.LogMessage,
-  least: McpServer.LogLevel | undefined
-): JsonRpc.Notification | undefined =>
-  least === undefined || McpServer.logLevels.indexOf(message.level) < McpServer.logLevels.indexOf(least)
-    ? undefined
-    : { jsonrpc: "2.0", method: "notifications/message", params: { ...message } }
+/** The caller that an `initialize` request or the `_meta` of a stateless request describes, under these keys. */
+export const callerOf = (
+  source: JsonRpc.JsonObject,
+  keys: Readonly<Record<"protocolVersion" | "clientCapabilities" | "clientInfo", string>>,
+  caller: Pick<McpServer.Caller, "era" | "link" | "principal">
+): Effect.Effect<McpServer.Caller, McpServer.Refusal> => {
+  const protocolVersion = source[keys.protocolVersion]
+  const capabilities = source[keys.clientCapabilities]
+  const info = source[keys.clientInfo]
+  if (typeof protocolVersion !== "string") {
+    return McpServer.invalidParams(`Invalid params: ${keys.protocolVersion} must be a string`)
+  }
+  if (!JsonRpc.isObject(capabilities)) {
+    return McpServer.invalidParams(`Invalid params: ${keys.clientCapabilities} must be an object`)
+  }
+  const clientInfo = JsonRpc.isObject(info) ? Messages.objectOf(info) : undefined
+  return Effect.succeed({ ...caller, protocolVersion, clientInfo, capabilities: Messages.objectOf(capabilities) })
+}
 
 /** The capabilities of an offer, with the extensions for this caller. */
 export const capabilitiesFor = (
@@ -54,40 +64,47 @@ export const capabilitiesFor = (
     (extensions) => Object.keys(extensions).length === 0 ? capabilities : { ...capabilities, extensions }
   )
 
+/** The notifications and log messages to an output, from a level on. */
+export const notifying = (
+  output: () => Output | undefined,
+  level: () => McpServer.LogLevel | undefined
+): Pick<McpServer.Exchange, "log" | "notify"> => {
+  const notify: McpServer.Exchange["notify"] = (method, params) => output()?.offer({ jsonrpc: "2.0", method, params })
+  return {
+    notify,
+    log: (message) => {
+      const least = level()
+      const { logLevels } = McpServer
+      if (least === undefined || logLevels.indexOf(message.level) < logLevels.indexOf(least)) return
+      notify("notifications/message", { ...message })
+    }
+  }
+}
+
 /** The exchange of a request whose later rounds are other requests: `now` is the one that waits for the answer. */
 export const make = (
   { header, method, params }: Request,
   now: Now,
-  { ask, caller, level }: Pick<McpServer.Exchange, "ask" | "caller"> & {
-    readonly level: () => McpServer.LogLevel | undefined
-  }
+  level: () => McpServer.LogLevel | undefined,
+  peer: Pick<McpServer.Exchange, "ask" | "caller">
 ): McpServer.Exchange => {
+  const { log, notify } = notifying(() => now()?.output, level)
   let last = -Infinity
-  const notify: McpServer.Exchange["notify"] = (method, params) =>
-    now()?.output.offer({ jsonrpc: "2.0", method, params })
   return {
-    caller,
+    ...peer,
     method,
     params,
     header,
-    ask,
     notify,
+    log,
     progress: ({ message, progress, total }) => {
       const { progressToken } = Messages.metaOf(now()?.params ?? {})
       if (typeof progressToken !== "string" && typeof progressToken !== "number") return
       // the protocol wants it to grow, and JSON has no infinite numbers
       if (!Number.isFinite(progress) || progress <= last) return
       last = progress
-      notify("notifications/progress", {
-        progressToken,
-        progress,
-        total: Number.isFinite(total) ? total : undefined,
-        message
-      })
-    },
-    log: (message) => {
-      const notification = logged(message, level())
-      if (notification !== undefined) now()?.output.offer(notification)
+      const known = Number.isFinite(total) ? { total } : {}
+      notify("notifications/progress", { progressToken, progress, ...known, message })
     }
   }
 }

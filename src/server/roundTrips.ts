@@ -5,7 +5,6 @@
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
@@ -34,19 +33,20 @@ interface Question {
   readonly answer: Deferred.Deferred<JsonRpc.JsonObject>
 }
 
-/** A handler and its open questions, over all its rounds. */
+/** A handler in a fiber of its own, with its open questions, over all its rounds. */
 class Asking {
   readonly questions = new Map<string, Question>()
   /** Open while there are questions, and once the handler has ended. */
   readonly news = Effect.unsafeMakeLatch()
-  fiber: Fiber.RuntimeFiber<void> | undefined = undefined
-  exit: Exit.Exit<JsonRpc.JsonObject, McpServer.Refusal> | undefined = undefined
+  readonly fiber: Fiber.RuntimeFiber<JsonRpc.JsonObject, McpServer.Refusal>
   /** The request of the current round. */
   now: Exchange.Now
   #asked = 0
 
-  constructor(now: Exchange.Now) {
+  constructor(now: Exchange.Now, run: (asking: Asking) => Asking["fiber"]) {
     this.now = now
+    this.fiber = run(this)
+    this.fiber.addObserver(() => this.news.unsafeOpen())
   }
 
   readonly ask: McpServer.Exchange["ask"] = (method, params) =>
@@ -67,18 +67,11 @@ class Asking {
     }
   }
 
-  ended(exit: Exit.Exit<JsonRpc.JsonObject, McpServer.Refusal>): void {
-    this.exit = exit
-    this.news.unsafeOpen()
-  }
-
-  readonly stop = (): void => {
-    this.fiber?.unsafeInterruptAsFork(FiberId.none)
-  }
+  readonly stop = (): void => this.fiber.unsafeInterruptAsFork(FiberId.none)
 
   #close(key: string): void {
     this.questions.delete(key)
-    if (this.questions.size === 0 && this.exit === undefined) this.news.unsafeClose()
+    if (this.questions.size === 0) this.news.unsafeClose()
   }
 }
 
@@ -101,7 +94,7 @@ export const make = (inputTimeout: Duration.DurationInput): Effect.Effect<RoundT
     const nonce = yield* Nonce.Nonce
     // tells our states from those of a gateway behind this one, whose states pass through
     const prefix = `${yield* nonce}.`
-    const fork = yield* FiberSet.makeRuntime<never, void>()
+    const fork = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject | void, McpServer.Refusal>()
     const parked = new Map<
       string,
       { readonly asking: Asking; readonly identity: string; readonly unpark: () => void }
@@ -136,8 +129,9 @@ export const make = (inputTimeout: Duration.DurationInput): Effect.Effect<RoundT
     const wait = (asking: Asking, request: Exchange.Request): Result =>
       Effect.gen(function*() {
         yield* asking.news.await
-        if (asking.exit === undefined) yield* Effect.sleep(gathering)
-        if (asking.exit !== undefined) return yield* asking.exit
+        if (asking.fiber.unsafePoll() === null) yield* Effect.sleep(gathering)
+        const exit = asking.fiber.unsafePoll()
+        if (exit !== null) return yield* exit
         // the questions may have been withdrawn meanwhile
         return yield* asking.questions.size > 0 ? park(asking, request) : wait(asking, request)
       })
@@ -157,12 +151,9 @@ export const make = (inputTimeout: Duration.DurationInput): Effect.Effect<RoundT
             found.asking.answered(Messages.objectOf(inputResponses))
             return round(found.asking, request)
           }
-          const asking = new Asking(now)
-          asking.fiber = fork(
-            Effect.suspend(() => handler(() => asking.now(), asking.ask)).pipe(
-              Effect.exit,
-              Effect.map((exit) => asking.ended(exit))
-            )
+          const asking = new Asking(
+            now,
+            (asking) => fork(Effect.suspend(() => handler(() => asking.now(), asking.ask)))
           )
           return round(asking, request)
         })

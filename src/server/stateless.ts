@@ -27,36 +27,12 @@ export const isOfEra = ({ method, params }: Messages.Request): boolean =>
   method === "server/discover" || method === "subscriptions/listen" ||
   Messages.metaOf(params)[Protocol.metaKey.protocolVersion] !== undefined
 
-const callerOf = (
-  { params, principal }: Exchange.Request,
-  link: McpServer.Caller["link"]
-): Effect.Effect<McpServer.Caller, McpServer.Refusal> => {
-  const meta = Messages.metaOf(params)
-  const version = meta[Protocol.metaKey.protocolVersion]
-  const capabilities = meta[Protocol.metaKey.clientCapabilities]
-  const info = meta[Protocol.metaKey.clientInfo]
-  if (typeof version !== "string") {
-    return McpServer.invalidParams(`Invalid params: _meta needs ${Protocol.metaKey.protocolVersion}`)
-  }
-  if (!JsonRpc.isObject(capabilities)) {
-    return McpServer.invalidParams(`Invalid params: _meta needs ${Protocol.metaKey.clientCapabilities}`)
-  }
-  if (!Protocol.statelessVersions.includes(version)) {
-    return new McpServer.Refusal({
-      code: McpServer.codes.unsupportedVersion,
-      message: "Unsupported protocol version",
-      data: { supported: Protocol.statelessVersions, requested: version }
-    })
-  }
-  return Effect.succeed({
-    era: "stateless",
-    link,
-    protocolVersion: version,
-    clientInfo: JsonRpc.isObject(info) ? Messages.objectOf(info) : undefined,
-    capabilities: Messages.objectOf(capabilities),
-    principal
+export const unsupported = (requested: string, supported: ReadonlyArray<string>): McpServer.Refusal =>
+  new McpServer.Refusal({
+    code: McpServer.codes.unsupportedVersion,
+    message: "Unsupported protocol version",
+    data: { supported, requested }
   })
-}
 
 /** The capability without which a caller cannot be asked. */
 const neededFor: ReadonlyMap<string, string> = new Map([
@@ -189,16 +165,7 @@ export const make = (
           message: "A caller without a session cannot be asked outside of a request"
         })
     }
-    const lock = yield* Effect.makeSemaphore(1)
-    let opened: McpServer.Attendance | undefined
-    /** Opened by the first request; if that is cancelled, the next one tries. */
-    const attendance = lock.withPermits(1)(Effect.suspend(() =>
-      opened !== undefined
-        ? Effect.succeed(opened)
-        : Effect.tap(Scope.extend(offer.attend(visit), scope), (attendance) => {
-          opened = attendance
-        })
-    ))
+    const attendance = Scoped.once<McpServer.Attendance>()
 
     const resultOf = (
       request: Exchange.Request,
@@ -219,19 +186,23 @@ export const make = (
       if (handler === undefined) return McpServer.methodNotFound(method)
       const level = McpServer.logLevelOf(Messages.metaOf(params)[Protocol.metaKey.logLevel])
       return roundTrips.answer(request, now, (now, ask) =>
-        handler(Exchange.make(request, now, {
-          caller,
-          ask: asking(caller, ask),
-          level: () => level
-        })))
+        handler(Exchange.make(request, now, () =>
+          level, { caller, ask: asking(caller, ask) })))
     }
 
     const handle = (request: Exchange.Request, now: Exchange.Now): Result =>
       Effect.gen(function*() {
         const { method } = request
-        const caller = yield* callerOf(request, link)
-        if (sessionOnly.has(method)) return yield* McpServer.methodNotFound(method)
-        const there = yield* attendance
+        const { principal } = request
+        const meta = Messages.metaOf(request.params)
+        const caller = yield* Exchange.callerOf(meta, Protocol.metaKey, { era: "stateless", link, principal })
+        if (!Protocol.statelessVersions.includes(caller.protocolVersion)) {
+          return yield* unsupported(caller.protocolVersion, Protocol.statelessVersions)
+        }
+        if (sessionOnly.has(method)) {
+          return yield* McpServer.methodNotFound(method)
+        }
+        const there = yield* attendance.open(Scope.extend(offer.attend(visit), scope))
         const result = yield* resultOf(request, now, caller, there)
         const { resultType = "complete" } = result
         const hints = resultType === "complete" && cacheable.has(method) ? there.hints?.(method) ?? notCached : {}
@@ -240,7 +211,8 @@ export const make = (
       })
 
     return {
-      receive: (request, key) => inFlight.begin(request, (now) => handle(request, now), key),
+      receive: (request, key) =>
+        inFlight.begin(request, (now) => handle(request, now), key),
       cancel: inFlight.cancel,
       end,
       drain: Effect.zipRight(end, inFlight.drain(Duration.decode(limits.drainTimeout)))

@@ -4,18 +4,21 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import * as Protocol from "../client/Protocol.ts"
 import * as Admission from "./admission.ts"
 import * as EventStream from "./eventStream.ts"
+import * as Exchange from "./exchange.ts"
 import type * as HttpEndpoint from "./HttpEndpoint.ts"
-import * as Sessions from "./httpSessions.ts"
+import * as HttpSession from "./httpSession.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
+import * as ScopedTable from "./scopedTable.ts"
 import * as Stateless from "./stateless.ts"
 
 const { refuse } = Admission
+const { codes } = McpServer
 
-type Header = McpServer.Exchange["header"]
 type Handled = Effect.Effect<Admission.Response, Admission.Response>
 
 const methods = "POST, GET, DELETE, OPTIONS"
@@ -23,9 +26,7 @@ const methods = "POST, GET, DELETE, OPTIONS"
 const allowedHeaders =
   "Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
 
-const { codes } = McpServer
-
-/** The HTTP status of an error of the stateless era. */
+/** The HTTP status of an error of the stateless era; 200 for those of handlers. */
 const statuses: ReadonlyMap<number, number> = new Map([
   [codes.methodNotFound, 404],
   [codes.parse, 400],
@@ -44,7 +45,7 @@ const patience = Duration.seconds(1)
 const empty = (status: number, headers = {}): Admission.Response =>
   HttpServerResponse.empty({ status, headers: { ...Admission.always, ...headers } })
 
-const events = (stream: ReturnType<EventStream.EventStream["stream"]>): Admission.Response =>
+const events = (stream: Stream.Stream<Uint8Array>): Admission.Response =>
   HttpServerResponse.stream(stream, {
     headers: { ...Admission.always, "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" },
     contentType: "text/event-stream"
@@ -54,146 +55,104 @@ const events = (stream: ReturnType<EventStream.EventStream["stream"]>): Admissio
 const respond = (stream: EventStream.EventStream, status: (code: number) => number = () => 200): Admission.Response => {
   if (!stream.isShort) return events(stream.stream())
   const { first } = stream
-  return first === undefined
-    ? empty(202)
-    : Admission.json(first.code === undefined ? 200 : status(first.code), first.json)
+  if (first === undefined) return empty(202)
+  return Admission.json(first.code === undefined ? 200 : status(first.code), first.json)
 }
 
 const sessionNotFound = refuse(404, "Session not found; begin anew with initialize")
-
-const isStatelessVersion = (header: Header): boolean =>
-  Protocol.statelessVersions.includes(header("mcp-protocol-version") ?? "")
+const tooManySessions = Exchange.overloaded("Too many sessions")
 
 export const make = (
   offer: McpServer.Offer,
   options: HttpEndpoint.Options
 ): Effect.Effect<HttpEndpoint.HttpEndpoint, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { maxMessageBytes, maxRequests } = options
     const originOf = Admission.origin(options)
     const principalOf = Admission.principal(options, offer)
     const stateless = yield* Stateless.make({ offer, limits: options, link: "http" })
-    const sessions = yield* Sessions.make(offer, options)
+    const sessions = yield* ScopedTable.make<HttpSession.HttpSession>({
+      max: options.maxSessions,
+      timeout: options.sessionTimeout,
+      isBusy: (session) => session.isBusy(),
+      evicts: true
+    })
     const pages = new Map(options.pages.map((page) => [page.path, page]))
     let isClosing = false
 
-    const withoutSession = (message: Messages.Request, principal: string | undefined, header: Header): Handled =>
-      Effect.gen(function*() {
-        yield* Admission.repeated(message, header)
-        const key = Symbol()
-        // a caller that closes the stream cancels
-        const stream = new EventStream.EventStream({
-          ...options,
-          left: () => Effect.sync(() => stateless.cancel(key))
-        })
-        yield* stateless.receive({ ...message, output: stream, principal, header, done: stream.end }, key)
-        yield* stream.ready(patience)
-        return respond(stream, (code) => statuses.get(code) ?? 200)
-      })
+    /** The protocol for one request. */
+    const route = (request: HttpServerRequest.HttpServerRequest, principal: string | undefined): Handled => {
+      const header: McpServer.Exchange["header"] = (name) => request.headers[name.toLowerCase()]
+      const version = header("mcp-protocol-version")
+      const isStateless = version !== undefined && Protocol.statelessVersions.includes(version)
+      const id = header("mcp-session-id")
+      const found = id === undefined ? undefined : sessions.find(id)
+      const session = found?.principal === principal ? found : undefined
 
-    const initialize = (message: Messages.Request, principal: string | undefined, header: Header): Handled =>
-      Effect.acquireUseRelease(
-        Effect.mapError(
-          sessions.open(principal),
-          (refusal) => Admission.failure(503, refusal, message.id, { "retry-after": "10" })
-        ),
-        // the response says whether there is a session, so it waits for the handshake
-        (session) =>
-          Effect.map(
-            session.post([message], header, Duration.infinity),
-            (stream) =>
-              session.conversation.isOpen()
-                ? HttpServerResponse.setHeader(respond(stream), "mcp-session-id", session.id)
-                : respond(stream)
-          ),
-        (session) => session.conversation.isOpen() ? Effect.void : sessions.end(session)
-      )
-
-    const sessionOf = (
-      principal: string | undefined,
-      header: Header
-    ): Effect.Effect<Sessions.Session, Admission.Response> =>
-      Effect.suspend(() => {
-        const version = header("mcp-protocol-version")
+      const inSession = Effect.suspend(() => {
         if (version !== undefined && !Protocol.sessionVersions.includes(version)) {
           const supported = [...Protocol.sessionVersions, ...Protocol.statelessVersions]
-          const message = "Unsupported protocol version"
-          const data = { supported, requested: version }
-          return Effect.fail(
-            Admission.failure(400, new McpServer.Refusal({ code: codes.unsupportedVersion, message, data }))
-          )
+          return Effect.fail(Admission.failure(400, Stateless.unsupported(version, supported)))
         }
-        const id = header("mcp-session-id")
         if (id === undefined) return refuse(400, "Bad Request: Mcp-Session-Id is missing; begin with initialize")
-        const session = sessions.find(id, principal)
         return session === undefined ? sessionNotFound : Effect.succeed(session)
       })
 
-    const post = (
-      request: HttpServerRequest.HttpServerRequest,
-      principal: string | undefined,
-      header: Header
-    ): Handled =>
-      Effect.gen(function*() {
-        const text = yield* Admission.body(request, maxMessageBytes)
-        const id = header("mcp-session-id")
-        const known = id === undefined ? undefined : sessions.find(id, principal)
-        const messages = Messages.read(text, known?.conversation.protocolVersion(), maxRequests)
+      const withoutSession = (message: Messages.Request): Handled =>
+        Effect.gen(function*() {
+          yield* Admission.repeated(message, header)
+          const key = Symbol()
+          // a caller that closes the stream cancels
+          const cancel = Effect.sync(() => stateless.cancel(key))
+          const stream = new EventStream.EventStream({ ...options, left: () => cancel })
+          yield* stateless.receive({ ...message, output: stream, principal, header, done: stream.end }, key)
+          yield* stream.ready(patience)
+          return respond(stream, (code) => statuses.get(code) ?? 200)
+        })
+
+      const initialize = (message: Messages.Request): Handled =>
+        sessions.open((id) =>
+          Effect.gen(function*() {
+            const session = yield* HttpSession.make(id, principal, offer, options)
+            // the response says whether there is a session, so it waits for the handshake
+            const response = respond(yield* session.post([message], header, Duration.infinity))
+            if (!session.conversation.isOpen()) return yield* Effect.fail(response)
+            return [session, HttpServerResponse.setHeader(response, "mcp-session-id", id)]
+          }), Admission.failure(503, tooManySessions, message.id, { "retry-after": "10" }))
+
+      const post = Effect.gen(function*() {
+        const text = yield* Admission.body(request, options.maxMessageBytes)
+        const messages = Messages.read(text, session?.conversation.protocolVersion(), options.maxRequests)
         const only = messages.length === 1 ? messages[0] : undefined
         if (only?._tag === "Invalid") return Admission.failure(400, only.refusal, only.id)
-        const isStateless = isStatelessVersion(header) || (only?._tag === "Request" && Stateless.isOfEra(only))
-        if (isStateless && only?._tag === "Request") return yield* withoutSession(only, principal, header)
-        // notifications of callers mean nothing in the stateless era
-        if (isStateless && only !== undefined) return empty(202)
-        if (only?._tag === "Request" && only.method === "initialize" && id === undefined) {
-          return yield* initialize(only, principal, header)
+        if (only?._tag === "Request") {
+          if (isStateless || Stateless.isOfEra(only)) return yield* withoutSession(only)
+          if (only.method === "initialize" && id === undefined) return yield* initialize(only)
         }
-        const session = yield* sessionOf(principal, header)
-        const stream = yield* session.post(messages, header, patience)
-        const isOver = stream.isShort && stream.first === undefined &&
-          sessions.find(session.id, principal) === undefined
+        // notifications of callers mean nothing in the stateless era
+        if (only !== undefined && isStateless) return empty(202)
+        const current = yield* inSession
+        const stream = yield* current.post(messages, header, patience)
+        const isOver = stream.isShort && stream.first === undefined && sessions.find(current.id) !== current
         return isOver ? yield* sessionNotFound : respond(stream)
       })
 
-    const get = (principal: string | undefined, header: Header): Handled =>
-      Effect.gen(function*() {
-        if (!Admission.accepts(header("accept"), "text/event-stream")) {
-          return yield* refuse(406, "Not Acceptable: accept text/event-stream")
-        }
-        if (isStatelessVersion(header)) {
-          return yield* refuse(405, "Method Not Allowed: this version has no such stream", { allow: "POST" })
-        }
-        const session = yield* sessionOf(principal, header)
-        return events(session.get(header("last-event-id")))
-      })
-
-    const end = (principal: string | undefined, header: Header): Handled =>
-      Effect.gen(function*() {
-        const id = header("mcp-session-id")
-        if (id === undefined) return yield* refuse(400, "Bad Request: Mcp-Session-Id is missing")
-        const session = sessions.find(id, principal)
-        if (session === undefined) return yield* refuse(404, "Session not found")
-        yield* sessions.end(session)
-        return empty(200)
-      })
-
-    const admitted = (request: HttpServerRequest.HttpServerRequest, page: HttpEndpoint.Page | undefined): Handled =>
-      Effect.gen(function*() {
-        const header: Header = (name) => request.headers[name.toLowerCase()]
-        const principal = yield* principalOf(request.headers)
-        if (page !== undefined) return yield* page.render
-        if (isClosing) return yield* refuse(503, "This server is closing")
-        switch (request.method) {
-          case "POST":
-            return yield* post(request, principal, header)
-          case "GET":
-            return yield* get(principal, header)
-          case "DELETE":
-            return yield* end(principal, header)
-          default:
-            return yield* refuse(405, "Method Not Allowed", { allow: methods })
-        }
-      })
+      switch (request.method) {
+        case "POST":
+          return post
+        case "GET":
+          if (!Admission.accepts(header("accept"), "text/event-stream")) {
+            return refuse(406, "Not Acceptable: accept text/event-stream")
+          }
+          if (isStateless) {
+            return refuse(405, "Method Not Allowed: this version has no such stream", { allow: "POST" })
+          }
+          return Effect.map(inSession, (session) => events(session.get(header("last-event-id"))))
+        case "DELETE":
+          return Effect.flatMap(inSession, ({ id }) => Effect.as(sessions.remove(id), empty(200)))
+        default:
+          return refuse(405, "Method Not Allowed", { allow: methods })
+      }
+    }
 
     const handle = (request: HttpServerRequest.HttpServerRequest): Handled =>
       Effect.gen(function*() {
@@ -212,12 +171,16 @@ export const make = (
           })
         }
         if (page?.guarded === false) return yield* page.render
-        return HttpServerResponse.setHeaders(yield* Effect.merge(admitted(request, page)), cors)
+        const admitted = Effect.flatMap(principalOf(headers), (principal): Handled => {
+          if (page !== undefined) return page.render
+          return isClosing ? refuse(503, "This server is closing") : route(request, principal)
+        })
+        return HttpServerResponse.setHeaders(yield* Effect.merge(admitted), cors)
       })
 
     const close = Effect.suspend(() => {
       isClosing = true
-      sessions.close()
+      for (const session of sessions.values()) session.endStreams()
       return stateless.end
     })
     yield* Effect.addFinalizer(() => close)
@@ -227,7 +190,7 @@ export const make = (
       app: Effect.interruptible(
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => Effect.merge(handle(request)))
       ),
-      sessions: sessions.size,
+      sessions: () => sessions.values().length,
       close
     }
   })
