@@ -68,7 +68,7 @@ describe("where nothing is configured", () => {
     ["status --watch --for 50ms", 0, /There are no servers here\./],
     ["events --for 50ms", 0, none],
     ["config", 0, /There are no configurations here\./],
-    ["add none.json", 3, /"none\.json": the file cannot be read/],
+    ["add none.json", 3, /none\.json: no entry from the registry/],
     ["approve", 0, /Nothing waits to be agreed to\./],
     ["approve a", 2, /there is no server "a"/],
     ["revoke", 0, /Nothing here was agreed to\./],
@@ -95,7 +95,7 @@ describe("where the file is broken", () => {
     ...lines.map((line): Said => [line, 3, broken]),
     ...edits,
     ["config", 0, broken],
-    ["add none.json", 3, /cannot be read/]
+    ["add none.json", 3, /no entry from the registry/]
   ], "{\"mcpServers\": {")
 })
 
@@ -120,13 +120,14 @@ describe("where the server is dead", () => {
     ["status --watch --for 300ms", 0, /^dead +failed [^]*no such command/m],
     ["events --for 300ms", 0, / dead not connected: could not start "no-such"/],
     ["config", 0, /^ {2}dead +ready +stdio$/m],
-    ["add none.json", 3, /cannot be read/],
+    ["add none.json", 3, /no entry from the registry/],
     ["approve", 0, /Nothing waits/],
     ["approve dead", 0, /dead: nobody has to agree to it/],
     ["revoke", 0, /Nothing here was agreed to\./],
     ["revoke dead", 0, /dead/],
     ["auth", 0, /No server here is a remote one/],
     ["auth login dead", 2, /"dead" runs on this machine/],
+    ["serve --http no", 2, /--http wants a port/],
     ["doctor", 4, /^ {2}fault +command not found on PATH/m],
     ["serve --print-config codex", 0, /^\[mcp_servers\.mcp-runtime\]$/m],
     ["repl", 0, /^/]
