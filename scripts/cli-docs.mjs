@@ -31,7 +31,7 @@ const shapes = {
   revoke: [["Agreed", "commands/revoke", "Agreed"]],
   auth: [["Logins", "authShape", "Logins"]],
   serve: [["Serving", "commands/serve", "Serving"], ["Entry", "commands/serve", "Entry"]],
-  doctor: [["Report", "doctorReport", "Report"]],
+  doctor: [["Report", "commands/doctor", "Report"]],
   smoke: [["Promises", "commands/smoke", "Smoke"]]
 }
 const failure = ["Failed", "failure", "Failed"]

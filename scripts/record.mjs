@@ -101,7 +101,7 @@ try {
     // nobody listens at this port
     search: { url: "http://127.0.0.1:9/mcp" }
   })
-  await record(["doctor"], 120, (text) => /^\d+ well, \d+ ill$/m.test(text))
+  await record(["doctor"], 120, (text) => /^\d+ connected, .*\d failed +\S+ UTC$/m.test(text))
 
   await servers({
     demo: { command: "node", args: [demo] },

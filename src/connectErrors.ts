@@ -90,7 +90,7 @@ export class HandshakeFailed extends Row.error<HandshakeFailed>()("HandshakeFail
   stderrTail: optionalText
 }, {
   rejected: Row.unusable(({ code }) => `the handshake was refused with ${code}`, {
-    person: "Check that it is an MCP server, and which settings it needs in its configuration."
+    person: "Its own words say why; often a variable, a licence or an argument is missing in its configuration."
   }),
   version: Row.unusable("it speaks another version of the protocol", {
     message: ({ got = "", supported = [] }) =>
@@ -143,10 +143,10 @@ export class NetworkError extends Row.error<NetworkError>()("NetworkError", {
   outcome: Row.Outcome
 }, {
   network: Row.lost(({ code }) => `network error ${code}`, {
-    person: "Check the address in its configuration, and that the server runs."
+    person: "Check host and port of the address in its configuration, and that the server runs."
   }),
   tls: Row.unusable(({ code }) => `TLS failed (${code})`, {
-    person: "Check the certificate of the server; plain HTTP is never used instead."
+    person: "Check that the port speaks TLS, and its certificate; NODE_EXTRA_CA_CERTS names the file of an authority."
   })
 }) {}
 
@@ -211,7 +211,7 @@ export class HttpError extends Row.error<HttpError>()("HttpError", {
   redirect: Row.unusable("a redirect to another place was not followed", {
     message: ({ redirect, to = "" }) =>
       `a redirect to ${quote(to)} was not followed (${redirect}); use that URL if it is the server you mean`,
-    person: "Write that address into its configuration, if you trust it."
+    person: ({ to = "" }) => `Write ${quote(to)} into its configuration, if that is the server you mean.`
   }),
   origin: Row.unusable("the server names an endpoint on another origin", {
     detail: ({ to = "" }) => `, ${quote(to)}`,
@@ -219,7 +219,7 @@ export class HttpError extends Row.error<HttpError>()("HttpError", {
   }),
   "content-type": Row.broken("unexpected content type", {
     detail: ({ detail, got = "" }) => ` ${quote(got)}: ${excerpt(detail, 256)}`,
-    person: "Check the address in its configuration: another service answers there."
+    person: "Another service answers there: check the address, which often ends in /mcp."
   })
 }) {}
 

@@ -64,6 +64,8 @@ export interface Application extends Found {
   readonly started: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
   /** The servers after the same wait, with their tools. */
   readonly listed: Effect.Effect<Settling.Listed>
+  /** The servers that are starting, with the installs under way. */
+  readonly starting: Effect.Effect<ReadonlyArray<string>>
   /** The time that servers were given when they were started, if any was said. */
   readonly timeout: Duration.Duration | undefined
   /** The same with what is found by now, where files are followed. */
@@ -95,6 +97,16 @@ export interface Choice {
   readonly scopes?: ReadonlyArray<string> | undefined
   /** Whether a login opens a browser of this machine (default: yes). */
   readonly browser?: boolean | undefined
+}
+
+type Layered = Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure, Ground>
+
+/** What a command changes for itself. */
+export interface Settings {
+  /** Faults of files are an error, or are left to the command (default: an error). */
+  readonly faults?: "error" | "collected" | undefined
+  /** Replaces concerns of the runtime, as `NodeMcpRuntime.using` does. */
+  readonly using?: ((runtime: Layered) => Layered) | undefined
 }
 
 /** Refuses an unknown host, and suggests the nearest known name. */
@@ -313,13 +325,14 @@ const within = <A, E, R>(
 const opened = <A, E, R>(
   shared: Command.Shared,
   choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
-  body: (application: Application) => Effect.Effect<A, E, R>
+  body: (application: Application) => Effect.Effect<A, E, R>,
+  { faults, using = (runtime) => runtime }: Settings
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
   looking(shared, (looked, ground) =>
     Effect.gen(function*() {
       const { near, trust } = looked
       const discovery = yield* offered(shared, looked, ground)
-      yield* tell(shared, discovery)
+      if (faults !== "collected") yield* tell(shared, discovery)
       const screen = yield* Screen.Screen
       const choice = yield* choose(discovery)
       const names = yield* wantedOf(choice, shared, discovery)
@@ -347,6 +360,7 @@ const opened = <A, E, R>(
         catalog: { firstListWait: "settled" },
         ...(choice.once === true ? { reconnect: { schedule: Schedule.stop } } : {})
       }).pipe(
+        using,
         NodeMcpRuntime.using(person),
         NodeMcpRuntime.using(limits(shared)),
         Layer.provideMerge(Layer.succeedContext(
@@ -384,10 +398,11 @@ const opened = <A, E, R>(
 export const use = <A, E, R>(
   shared: Command.Shared,
   choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
-  body: (application: Application) => Effect.Effect<A, E, R>
+  body: (application: Application) => Effect.Effect<A, E, R>,
+  settings: Settings = {}
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
   Effect.flatMap(
     Open,
     ({ application }) =>
-      application === undefined ? opened(shared, choose, body) : within(application, shared, choose, body)
+      application === undefined ? opened(shared, choose, body, settings) : within(application, shared, choose, body)
   )

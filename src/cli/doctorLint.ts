@@ -8,7 +8,7 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import * as AutoSearch from "../tools/AutoSearch.ts"
 import type * as Tool from "../tools/Tool.ts"
 import * as ToolName from "../tools/ToolName.ts"
-import type { Problem } from "./doctorReport.ts"
+import type { Problem } from "./doctorVisit.ts"
 
 const problem = (
   level: Problem["level"],

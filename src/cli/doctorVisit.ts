@@ -1,15 +1,11 @@
-// @effect-diagnostics strictEffectProvide:off -- the limits of a visit are those of the command
-/** One server, from where it is configured to where nothing of it is left. */
+/** One server step by step, from its configuration to what is left of it after its end. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
-import * as Connector from "../client/Connector.ts"
+import * as Schema from "effect/Schema"
 import type * as McpClient from "../client/McpClient.ts"
 import * as ChildEnvironment from "../config/childEnvironment.ts"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -19,369 +15,323 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as NodeConnector from "../node/NodeConnector.ts"
-import * as Teardown from "../resilience/Teardown.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import * as Scoped from "../scoped.ts"
 import * as Transport from "../transport/Transport.ts"
+import type * as Application from "./Application.ts"
 import * as DoctorCause from "./doctorCause.ts"
-import type { Facts, Step } from "./doctorFacts.ts"
 import * as DoctorLint from "./doctorLint.ts"
-import { type Problem, type Server, worse } from "./doctorReport.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as IssueShape from "./issueShape.ts"
 import * as Place from "./place.ts"
 import * as Processes from "./processes.ts"
+import * as View from "./serverView.ts"
 
-/** What is seen of servers while they are visited, by their names. */
-export class Watch extends Context.Tag("effect-mcp-runtime/cli/doctorVisit/Watch")<Watch, {
-  /** When the way to it was open, in milliseconds since 1970. */
-  readonly opened: (server: string) => number | undefined
-  /** What was started for it. */
-  readonly started: (server: string) => ReadonlyArray<Processes.Process>
-  /** The end of its standard error so far. */
-  readonly stderr: (server: string) => string | undefined
-  /** The first thing that it said and that was no message. */
-  readonly noise: (server: string) => string | undefined
-}>() {}
+export const Problem = Schema.Struct({
+  step: Schema.String,
+  /** An error decides the exit code; a warning is only worth a look. */
+  level: Schema.Literal("error", "warning"),
+  /** In a few words. */
+  cause: Schema.String,
+  /** The message of the error, or what exactly was found. */
+  message: Schema.String,
+  hint: Schema.NullOr(Schema.String),
+  /** The tag of the error, if it is one. */
+  tag: Schema.NullOr(Schema.String)
+})
+export type Problem = typeof Problem.Type
 
-/** The transports of the runtime, watched. */
-export const layerWatched: Layer.Layer<
-  Watch | Transport.Transports,
-  never,
-  Teardown.Teardown | McpEvent.McpEvents
-> = Layer.scopedContext(Effect.gen(function*() {
-  const { open } = yield* Transport.Transports
-  const { onEvent } = yield* McpEvent.McpEvents
-  const { platform } = yield* HostEnvironment.HostEnvironment
-  const opened = new Map<string, number>()
-  const started = new Map<string, ReadonlyArray<Processes.Process>>()
-  const transports = new Map<string, Transport.Transport>()
-  const noise = new Map<string, string>()
-  yield* Scoped.listen(() =>
-    onEvent((event) => {
-      if (event._tag !== "Diagnostic" || event.diagnostic.kind !== "noise" || noise.has(event.server)) return
-      noise.set(event.server, event.diagnostic.detail)
-    })
-  )
-  // one after the other, so that it is known whose process is whose
-  const turn = yield* Effect.makeSemaphore(1)
-  const watched = (config: ServerConfig.ServerConfig) =>
+export const Server = Schema.Struct({
+  name: Schema.String,
+  transport: Schema.NullOr(Schema.String),
+  state: View.State,
+  protocolVersion: Schema.NullOr(Schema.String),
+  era: Schema.NullOr(Schema.String),
+  tools: Schema.NullOr(Schema.Number),
+  steps: Schema.Array(Schema.Struct({
+    step: Schema.String,
+    outcome: Schema.Literal("ok", "failed"),
+    milliseconds: Schema.Number
+  })),
+  problems: Schema.Array(Problem),
+  /** The end of its standard error, if something is wrong with it. */
+  stderr: Schema.NullOr(Schema.String),
+  exitCode: Schema.Literal(0, 1, 2, 3, 4, 5, 70, 130)
+})
+export type Server = typeof Server.Type
+
+/** The worst first: a server that is not there is worse than one that may not be used. */
+const gravest: ReadonlyArray<ExitCode.ExitCode> = [
+  ExitCode.connection,
+  ExitCode.config,
+  ExitCode.permission,
+  ExitCode.usage,
+  ExitCode.tool
+]
+
+export const worst = (codes: ReadonlyArray<ExitCode.ExitCode>): ExitCode.ExitCode =>
+  gravest.find((code) => codes.includes(code)) ?? ExitCode.ok
+
+/** What the transports of the servers show, by name. */
+export interface Watch {
+  /** When the transport was open, in milliseconds since 1970. */
+  readonly opened: Map<string, number>
+  readonly transports: Map<string, Transport.Transport>
+  readonly started: Map<string, ReadonlyArray<Processes.Process>>
+  /** The first text on its standard output that was no message. */
+  readonly noise: Map<string, string>
+}
+
+export const makeWatch = (): Watch => ({
+  opened: new Map(),
+  transports: new Map(),
+  started: new Map(),
+  noise: new Map()
+})
+
+/** The transports of the runtime, which report to a watch. */
+export const transports = ({ noise, opened, started, transports }: Watch) =>
+  Layer.scoped(
+    Transport.Transports,
     Effect.gen(function*() {
-      const before = new Set(Processes.own(platform).map(({ pid }) => pid))
-      const transport = yield* open(config)
-      const mine = Processes.own(platform).filter(({ pid }) => !before.has(pid))
-      started.set(config.name, [...started.get(config.name) ?? [], ...mine])
-      return transport
-    })
-  return Context.make(Transport.Transports, {
-    open: (config) =>
-      (config.transport === "stdio" || config.transport === "docker"
-        ? turn.withPermits(1)(watched(config))
-        : open(config)).pipe(
-          Effect.tap((transport) =>
+      const { open } = yield* NodeConnector.makeTransports
+      const { onEvent } = yield* McpEvent.McpEvents
+      const { platform } = yield* HostEnvironment.HostEnvironment
+      yield* Scoped.listen(() =>
+        onEvent((event) => {
+          if (event._tag !== "Diagnostic" || event.diagnostic.kind !== "noise" || noise.has(event.server)) return
+          noise.set(event.server, event.diagnostic.detail)
+        })
+      )
+      // one after the other, so that each new process belongs to one server
+      const turn = yield* Effect.makeSemaphore(1)
+      const watched = (config: ServerConfig.ServerConfig) =>
+        Effect.gen(function*() {
+          const before = new Set(Processes.own(platform).map(({ pid }) => pid))
+          const transport = yield* open(config)
+          const fresh = Processes.own(platform).filter(({ pid }) => !before.has(pid))
+          started.set(config.name, [...started.get(config.name) ?? [], ...fresh])
+          return transport
+        })
+      return {
+        open: (config) =>
+          Effect.tap("url" in config ? open(config) : turn.withPermits(1)(watched(config)), (transport) =>
             Effect.map(Clock.currentTimeMillis, (now) => {
               opened.set(config.name, now)
               transports.set(config.name, transport)
-            })
-          )
-        )
-  }).pipe(Context.add(Watch, {
-    opened: (server) => opened.get(server),
-    started: (server) => started.get(server) ?? [],
-    stderr: (server) => transports.get(server)?.stderrTail(),
-    noise: (server) => noise.get(server)
-  }))
-})).pipe(Layer.provide(NodeConnector.layerTransports()))
-
-interface Notes {
-  readonly steps: Array<Server["steps"][number]>
-  readonly problems: Array<Problem>
-  exitCode: ExitCode.ExitCode
-  protocolVersion: string | null
-  era: string | null
-  tools: number | null
-  stderr: string | null
-  /** The field with an unset variable that the error of the connect has named. */
-  unset: string | undefined
-}
-
-const done = (notes: Notes, step: Step, milliseconds: number, outcome: "ok" | "failed" = "ok"): void => {
-  notes.steps.push({ step, outcome, milliseconds: Math.max(0, Math.round(milliseconds)) })
-}
-
-const ill = (notes: Notes, problem: Omit<Problem, "level">, exitCode: ExitCode.ExitCode): void => {
-  notes.problems.push({ ...problem, level: "error" })
-  notes.exitCode = worse(notes.exitCode, exitCode)
-}
-
-const factsOf = (config: ServerConfig.ServerConfig, step: Step, error: McpError.McpError) =>
-  Effect.gen(function*() {
-    const host = yield* HostEnvironment.HostEnvironment
-    const watch = yield* Watch
-    const fs = yield* FileSystem.FileSystem
-    const redaction = yield* Redaction.Redaction
-    // what its own variables hold is not known here where they are templates
-    const env = config.transport === "stdio" && config.expansion === undefined ? config : {}
-    const path = ChildEnvironment.make(env, host).get("PATH") ?? ""
-    const cwd = error._tag === "SpawnFailed" ? error.cwd : undefined
-    const tail = ("stderrTail" in error ? error.stderrTail : undefined) ?? watch.stderr(config.name)
-    const facts: Facts = {
-      step,
-      config,
-      folders: path.split(host.platform === "win32" ? ";" : ":").filter((folder) => folder !== ""),
-      hasFolder: cwd === undefined || (yield* Effect.orElseSucceed(fs.exists(cwd), () => true)),
-      noise: watch.noise(config.name),
-      stderr: tail === undefined || tail.trim() === "" ? undefined : redaction.text(tail)
-    }
-    return facts
-  })
-
-/** What has a step of its own although it shows only when the first message is sent. */
-const stepOf = (error: McpError.McpError, isOpen: boolean): Step => {
-  switch (error._tag) {
-    case "ConfigurationError":
-      return "variables"
-    case "PermissionDenied":
-      return "trust"
-    case "NetworkError":
-      return "connect"
-    default:
-      return isOpen ? "initialize" : "connect"
-  }
-}
-
-const failed = (notes: Notes, config: ServerConfig.ServerConfig, step: Step, error: McpError.McpError) =>
-  Effect.map(factsOf(config, step, error), (facts) => {
-    const { cause, hint } = DoctorCause.of(error, facts)
-    if (IssueShape.isUnset(error)) notes.unset = error.path
-    ill(
-      notes,
-      { step, cause, message: error.message, hint: hint ?? null, tag: McpError.label(error) },
-      ExitCode.of(error)
-    )
-    notes.stderr = facts.stderr ?? notes.stderr
-  })
-
-/** Runs a step and notes how it went; whether the next one may follow is whether it succeeded. */
-const step = <A, R>(
-  notes: Notes,
-  config: ServerConfig.ServerConfig,
-  name: Step,
-  self: Effect.Effect<A, McpError.McpError, R>
-) =>
-  Effect.gen(function*() {
-    const [took, result] = yield* Effect.timed(Effect.either(self))
-    done(notes, name, Duration.toMillis(took), Either.isRight(result) ? "ok" : "failed")
-    if (Either.isRight(result)) return result.right
-    yield* failed(notes, config, name, result.left)
-    return undefined
-  })
-
-/** A ping gets the limit of a list, because that of a request is minutes. */
-const pinged = (server: string, session: McpClient.McpClient) =>
-  Effect.flatMap(Limits.CurrentLimits, ({ listTimeout: limit }) =>
-    Effect.timeoutFail(session.health, {
-      duration: limit,
-      onTimeout: () =>
-        new McpError.RequestTimeout({ server, kind: "total", operation: "ping", limit, outcome: "unknown" })
-    }))
-
-const asked = (notes: Notes, config: ServerConfig.ServerConfig, session: McpClient.McpClient) =>
-  Effect.gen(function*() {
-    const { capabilities, era, protocolVersion } = session
-    notes.protocolVersion = protocolVersion
-    notes.era = era
-    if (capabilities["tools"] === undefined) {
-      notes.problems.push({
-        step: "list",
-        level: "warning",
-        cause: "it offers no tools",
-        message: "it does not declare the capability \"tools\"",
-        hint: "That is well if it has resources or prompts: see mcp-runtime resources.",
-        tag: null
-      })
-    } else {
-      const list = yield* step(notes, config, "list", session.tools)
-      if (list !== undefined) {
-        notes.tools = list.tools.length
-        const redaction = yield* Redaction.Redaction
-        for (const { level, ...odd } of DoctorLint.toolsOf(config.name, list)) {
-          const problem = { ...odd, message: redaction.text(odd.message) }
-          if (level === "error") ill(notes, problem, ExitCode.tool)
-          else notes.problems.push({ ...problem, level })
-        }
+            }))
       }
-    }
-    yield* step(notes, config, "ping", pinged(config.name, session))
-  })
-
-const patience = { tries: 20, pause: Duration.millis(50) }
-
-/** Waits a moment until nothing is left, and gives what is. */
-const left = <A>(look: () => ReadonlyArray<A>, tries = patience.tries): Effect.Effect<ReadonlyArray<A>> =>
-  Effect.suspend(() => {
-    const found = look()
-    return found.length === 0 || tries === 0
-      ? Effect.succeed(found)
-      : Effect.delay(left(look, tries - 1), patience.pause)
-  })
-
-const leaks = (notes: Notes, server: string, known: ReadonlyArray<Processes.Process>) =>
-  Effect.gen(function*() {
-    const { platform } = yield* HostEnvironment.HostEnvironment
-    const { report } = yield* Teardown.Teardown
-    const processes = yield* left(() => Processes.remaining(known, platform))
-    const ends = (yield* report).servers.filter((end) => end.server === server)
-    const abandoned = ends.some(({ how }) => how === "abandoned")
-    if (processes.length > 0 || abandoned) {
-      const pids = processes.map(({ pid }) => pid).join(", ")
-      ill(notes, {
-        step: "leaks",
-        cause: "it leaves processes behind",
-        message: pids === "" ? "it could not be ended in time" : `processes that are still there: ${pids}`,
-        hint: "End them by hand. This is a fault of the server: it starts processes that do not end with it.",
-        tag: null
-      }, ExitCode.tool)
-    }
-    done(notes, "leaks", 0, processes.length > 0 || abandoned ? "failed" : "ok")
-    const killed = ends.flatMap((end) => end.killed)
-    if (killed.length > 0) {
-      notes.problems.push({
-        step: "close",
-        level: "warning",
-        cause: "it does not end when it is asked",
-        message: `${killed.length === 1 ? "a process" : `${killed.length} processes`} had to be killed: ${
-          killed.join(", ")
-        }`,
-        hint: "A server should end when its standard input does, or at SIGTERM.",
-        tag: null
-      })
-    }
-  })
-
-const connected = (notes: Notes, config: ServerConfig.ServerConfig) =>
-  Effect.gen(function*() {
-    const watch = yield* Watch
-    const { platform } = yield* HostEnvironment.HostEnvironment
-    let known: ReadonlyArray<Processes.Process> = []
-    const scope = yield* Scope.make()
-    const began = yield* Clock.currentTimeMillis
-    const visit = Effect.gen(function*() {
-      const opening = yield* Effect.either(Scope.extend(Connector.open(config), scope))
-      const now = yield* Clock.currentTimeMillis
-      const opened = watch.opened(config.name)
-      if (Either.isLeft(opening)) {
-        const at = stepOf(opening.left, opened !== undefined)
-        if (at === "initialize") done(notes, "connect", opened! - began)
-        done(notes, at, now - (at === "initialize" ? opened! : began), "failed")
-        yield* failed(notes, config, at, opening.left)
-      } else {
-        done(notes, "connect", (opened ?? now) - began)
-        done(notes, "initialize", now - (opened ?? now))
-        yield* asked(notes, config, opening.right)
-      }
-      known = Processes.tree(watch.started(config.name), platform)
     })
-    const close = Scope.close(scope, Exit.void)
-    const [took] = yield* Effect.uninterruptibleMask((restore) =>
-      Effect.zipRight(Effect.onError(restore(visit), () => close), Effect.timed(close))
-    )
-    // what could not be connected has been closed by then
-    if (notes.protocolVersion !== null) done(notes, "close", Duration.toMillis(took))
-    yield* leaks(notes, config.name, [...watch.started(config.name), ...known])
-    const noise = watch.noise(config.name)
-    if (noise !== undefined && notes.exitCode === ExitCode.ok) {
-      notes.problems.push({
-        step: "initialize",
-        level: "warning",
-        cause: "it prints logs on its standard output",
-        message: `it wrote there: ${noise}`,
-        hint: "Only messages belong on it; others than this program may stumble over the rest. Logs belong on stderr.",
-        tag: null
-      })
-    }
+  )
+
+/** The step of an error of a connect, where some show only when the first message is sent. */
+const stepOf = ({ _tag }: McpError.McpError, isOpen: boolean): DoctorCause.Step =>
+  _tag === "ConfigurationError"
+    ? "variables"
+    : _tag === "PermissionDenied"
+    ? "trust"
+    : isOpen && _tag !== "NetworkError"
+    ? "initialize"
+    : "connect"
+
+const isUnset = ({ kind }: ConfigDiscovery.Discovery["issues"][number]): boolean => kind === "variable-unset"
+
+/** The processes of a server may end a moment after its connection. */
+const left = (known: ReadonlyArray<Processes.Process>, platform: string) =>
+  Effect.repeat(Effect.delay(Effect.sync(() => Processes.remaining(known, platform)), "10 millis"), {
+    times: 100,
+    until: (found) => found.length === 0
   })
 
-const blocked = (notes: Notes, { name, state }: ConfigDiscovery.Found): void => {
-  if (state._tag === "Denied") {
-    ill(notes, {
-      step: "trust",
-      cause: "a policy denies it",
-      message: state.decision === "denied" ? "a rule of a policy names it" : "no policy allows it",
-      hint: "Ask the author of the policy of this machine or workspace.",
-      tag: null
-    }, ExitCode.permission)
-  } else if (state._tag === "Untrusted") {
-    ill(notes, {
-      step: "trust",
-      cause: "it is not approved",
-      message: state.why === "new"
-        ? "it comes with the workspace, and was never agreed to"
-        : state.why === "changed"
-        ? "it is not what was agreed to"
-        : "its approval cannot be read",
-      hint: `Look at what it would start, and agree, with \`mcp-runtime approve ${name}\`.`,
-      tag: null
-    }, ExitCode.permission)
-  }
-}
-
-export const visit = (found: ConfigDiscovery.Found, issues: ConfigDiscovery.Discovery["issues"]): Effect.Effect<
-  Server,
-  never,
-  Watch | Connector.Connector | Teardown.Teardown | FileSystem.FileSystem
-> =>
+export const visit = (
+  found: ConfigDiscovery.Found,
+  { discovery, runtime, timeout: limit = Limits.defaults.listTimeout }: Application.Application,
+  watch: Watch
+): Effect.Effect<Server, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const notes: Notes = {
-      steps: [],
-      problems: [],
-      exitCode: ExitCode.ok,
-      protocolVersion: null,
-      era: null,
-      tools: null,
-      stderr: null,
-      unset: undefined
-    }
     const { config, name, state } = found
-    // what a policy says is told in a step of its own
-    const mine = IssueShape.ofServer(found, issues).filter(({ kind }) =>
+    const { withClient } = runtime
+    const { get, connect, disconnect } = runtime.servers
+    const steps: Array<Server["steps"][number]> = []
+    const problems: Array<Problem> = []
+    const codes: Array<ExitCode.ExitCode> = []
+    const redaction = yield* Redaction.Redaction
+    const host = yield* HostEnvironment.HostEnvironment
+    let stderr: string | undefined
+    let unset: string | undefined
+
+    const done = (step: DoctorCause.Step, milliseconds: number, isOk = true): void => {
+      steps.push({ step, outcome: isOk ? "ok" : "failed", milliseconds: Math.max(0, Math.round(milliseconds)) })
+    }
+    const problem = (of: Omit<Problem, "level" | "tag">, code?: ExitCode.ExitCode, tag: string | null = null): void => {
+      problems.push({ ...of, tag, level: code === undefined ? "warning" : "error" })
+      if (code !== undefined) codes.push(code)
+    }
+
+    const failed = (config: ServerConfig.ServerConfig, step: DoctorCause.Step, error: McpError.McpError) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        // the values of its variables are not known here where they are templates
+        const env = config.transport === "stdio" && config.expansion === undefined ? config : {}
+        const path = ChildEnvironment.make(env, host).get("PATH") ?? ""
+        const cwd = error._tag === "SpawnFailed" ? error.cwd : undefined
+        const tail = ("stderrTail" in error ? error.stderrTail : undefined)
+          ?? watch.transports.get(name)?.stderrTail() ?? ""
+        if (tail.trim() !== "") stderr = redaction.text(tail)
+        const { cause, hint } = DoctorCause.of(error, {
+          step,
+          config,
+          folders: path.split(host.platform === "win32" ? ";" : ":").filter((folder) => folder !== ""),
+          hasFolder: cwd === undefined || (yield* Effect.orElseSucceed(fs.exists(cwd), () => true)),
+          noise: watch.noise.get(name),
+          stderr
+        })
+        if (error._tag === "ConfigurationError" && error.variable !== undefined) unset = error.path
+        problem({ step, cause, message: error.message, hint: hint ?? null }, ExitCode.of(error), McpError.label(error))
+      })
+
+    /** The result of a step; undefined if it failed. */
+    const tried = <A>(
+      config: ServerConfig.ServerConfig,
+      step: DoctorCause.Step,
+      use: (
+        client: McpClient.McpClient
+      ) => Effect.Effect<A, McpError.RuntimeError>
+    ) =>
+      Effect.gen(function*() {
+        const [took, result] = yield* Effect.timed(Effect.either(withClient(name, use)))
+        done(step, Duration.toMillis(took), Either.isRight(result))
+        if (Either.isRight(result)) return result.right
+        yield* failed(config, step, result.left)
+        return undefined
+      })
+
+    const asked = (config: ServerConfig.ServerConfig) =>
+      Effect.gen(function*() {
+        const hasTools = yield* Effect.orElseSucceed(
+          withClient(name, ({ capabilities }) => Effect.succeed(capabilities["tools"] !== undefined)),
+          () => true
+        )
+        const list = hasTools ? yield* tried(config, "list", ({ tools }) => tools) : undefined
+        if (!hasTools) {
+          problem({
+            step: "list",
+            cause: "it offers no tools",
+            message: "it does not declare the capability \"tools\"",
+            hint: "That is well if it has resources or prompts: see mcp-runtime resources."
+          })
+        }
+        for (const { level, ...odd } of list === undefined ? [] : DoctorLint.toolsOf(name, list)) {
+          problem({ ...odd, message: redaction.text(odd.message) }, level === "error" ? ExitCode.tool : undefined)
+        }
+        const late = () =>
+          new McpError.RequestTimeout({ server: name, kind: "total", operation: "ping", limit, outcome: "unknown" })
+        yield* tried(config, "ping", ({ health }) =>
+          // the limit of a request is minutes
+          Effect.timeoutFail(health, { duration: limit, onTimeout: late }))
+        return list?.tools.length
+      })
+
+    const closed = (known: ReadonlyArray<Processes.Process>) =>
+      Effect.gen(function*() {
+        const remaining = yield* left(known, host.platform)
+        const ends = (yield* runtime.teardownReport).servers.filter(({ server }) => server === name)
+        const isLeft = remaining.length > 0 || ends.some(({ how }) => how === "abandoned")
+        done("leaks", 0, !isLeft)
+        if (isLeft) {
+          const pids = remaining.map(({ pid }) => pid).join(", ")
+          problem({
+            step: "leaks",
+            cause: "it leaves processes behind",
+            message: pids === "" ? "it could not be ended in time" : `processes that are still there: ${pids}`,
+            hint: "End them by hand. This is a fault of the server: it starts processes that do not end with it."
+          }, ExitCode.tool)
+        }
+        const killed = ends.flatMap((end) => end.killed)
+        if (killed.length > 0) {
+          problem({
+            step: "close",
+            cause: "it does not end when it is asked",
+            message: `it took SIGKILL to end ${killed.join(", ")}`,
+            hint: "A server should end when its standard input does, or at SIGTERM."
+          })
+        }
+      })
+
+    const connected = (config: ServerConfig.ServerConfig) =>
+      Effect.gen(function*() {
+        const began = yield* Clock.currentTimeMillis
+        const opening = yield* Effect.either(connect(name, { until: "settled" }))
+        const now = yield* Clock.currentTimeMillis
+        const opened = watch.opened.get(name)
+        const step = Either.isLeft(opening) ? stepOf(opening.left, opened !== undefined) : "initialize"
+        if (step === "initialize") done("connect", (opened ?? now) - began)
+        done(step, now - (step === "initialize" ? opened ?? now : began), Either.isRight(opening))
+        if (Either.isLeft(opening)) yield* failed(config, step, opening.left)
+        const info = yield* Effect.option(get(name))
+        const tools = Either.isRight(opening) ? yield* asked(config) : undefined
+        const known = Processes.tree(watch.started.get(name) ?? [], host.platform)
+        const [took] = yield* Effect.timed(Effect.ignore(disconnect(name)))
+        if (Either.isRight(opening)) done("close", Duration.toMillis(took))
+        yield* closed([...watch.started.get(name) ?? [], ...known])
+        const noise = watch.noise.get(name)
+        if (noise !== undefined && codes.length === 0) {
+          problem({
+            step: "initialize",
+            cause: "it prints logs on its standard output",
+            message: `it wrote there: ${noise}`,
+            hint:
+              "Only messages belong on it; others than this program may stumble over the rest. Logs belong on stderr."
+          })
+        }
+        return { info, tools }
+      })
+
+    // a policy has a step of its own
+    const issues = IssueShape.ofServer(found, discovery.issues).filter(({ kind }) =>
       !(kind === "policy-denied" && state._tag === "Denied")
     )
-    const ofConfig = (issue: ConfigDiscovery.Discovery["issues"][number]): void => {
-      const problem = {
-        step: "config",
-        cause: issue.kind.replaceAll("-", " "),
-        message: `${Place.of(issue)}: ${issue.message}`,
-        hint: null,
-        tag: null
-      }
-      if (issue.severity === "error") ill(notes, problem, ExitCode.config)
-      else notes.problems.push({ ...problem, level: "warning" })
-    }
-    const isUnset = ({ kind }: ConfigDiscovery.Discovery["issues"][number]) => kind === "variable-unset"
-    mine.filter((issue) => !isUnset(issue)).forEach(ofConfig)
+    const tell = (all: typeof issues): void =>
+      all.forEach((issue) =>
+        problem({
+          step: "config",
+          cause: issue.kind.replaceAll("-", " "),
+          message: `${Place.of(issue)}: ${issue.message}`,
+          hint: null
+        }, issue.severity === "error" ? ExitCode.config : undefined)
+      )
+    tell(issues.filter((issue) => !isUnset(issue)))
+    const before = yield* Effect.option(get(name))
+    let seen = { info: before, tools: undefined as number | undefined }
     if (config === undefined || state._tag === "Invalid") {
-      notes.exitCode = ExitCode.config
-      done(notes, "config", 0, "failed")
+      codes.push(ExitCode.config)
+      done("config", 0, false)
     } else if (state._tag !== "Disabled") {
-      done(notes, "config", 0)
-      blocked(notes, found)
-      done(notes, "trust", 0, state._tag === "Ready" ? "ok" : "failed")
-      if (state._tag === "Ready") yield* connected(notes, config)
-      // a failed connect names the first unset variable
-      mine.filter((issue) => isUnset(issue) && issue.at !== notes.unset).forEach(ofConfig)
+      done("config", 0)
+      done("trust", 0, state._tag === "Ready")
+      if (state._tag === "Ready") seen = yield* connected(config)
+      else {
+        const { hint = null, reason = "" } = View.of(
+          found,
+          discovery,
+          before._tag === "Some" ? before.value : undefined
+        )
+        const cause = state._tag === "Denied" ? "a policy denies it" : "it is not approved"
+        problem({ step: "trust", cause, message: reason, hint }, ExitCode.permission)
+      }
+      tell(issues.filter((issue) => isUnset(issue) && issue.at !== unset))
     }
-    const isIll = notes.exitCode !== ExitCode.ok
+    const info = seen.info._tag === "Some" ? seen.info.value : undefined
     return {
       name,
       transport: config?.transport ?? found.entry?.transport ?? null,
-      health: isIll ? "ill" : state._tag === "Disabled" ? "disabled" : "well",
-      protocolVersion: notes.protocolVersion,
-      era: notes.era,
-      tools: notes.tools,
-      steps: notes.steps,
-      problems: notes.problems,
-      stderr: notes.stderr,
-      exitCode: notes.exitCode
+      state: View.of(found, discovery, info).state,
+      protocolVersion: info?.protocolVersion ?? null,
+      era: info?.era ?? null,
+      tools: seen.tools ?? null,
+      steps,
+      problems,
+      stderr: stderr ?? null,
+      exitCode: worst(codes)
     }
   })

@@ -2,7 +2,6 @@
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../config/ConfigIssue.ts"
-import * as McpError from "../McpError.ts"
 import * as Place from "./place.ts"
 import type * as Screen from "./Screen.ts"
 
@@ -40,10 +39,6 @@ export const ofServer = (
   issues: ReadonlyArray<ConfigIssue.ConfigIssue>
 ): ReadonlyArray<ConfigIssue.ConfigIssue> =>
   issues.filter(({ path, server }) => server === name && path === provenance.path)
-
-/** Whether a variable without a value is the cause of an error, whose message names the next step. */
-export const isUnset = (error: unknown): error is McpError.ConfigurationError =>
-  McpError.isMcpError(error) && error._tag === "ConfigurationError" && error.variable?.why === "variable-unset"
 
 /** The place on a line of its own, so that an editor finds it, and the sentence below. */
 export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyArray<Screen.Line> =>

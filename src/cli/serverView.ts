@@ -153,7 +153,11 @@ export const of = (
     why: whyOf(found, info),
     error,
     ...fault === undefined
-      ? { reason: error && unnamed(name, error.message), hint: error && McpError.forPerson(error) }
+      ? {
+        reason: error && unnamed(name, error.message),
+        // a lost connection comes back without a person
+        hint: error === undefined || info?.status._tag === "Reconnecting" ? undefined : McpError.forPerson(error)
+      }
       : { reason: `${fault.message} (${Place.of(fault)})`, hint: undefined }
   }
 }

@@ -90,7 +90,7 @@ export const over = (
   runtime: McpRuntime.McpRuntime["Type"],
   timeout: Duration.Duration | undefined,
   { installs, screen }: Watch
-): Pick<Application.Application, "listed" | "settled" | "started"> => {
+): Pick<Application.Application, "listed" | "settled" | "started" | "starting"> => {
   const { servers } = runtime
   const until = (holds: (server: McpRuntime.ServerInfo) => boolean) =>
     Stream.runHead(Stream.filter(servers.changes, (all) => all.every(holds)))
@@ -124,6 +124,7 @@ export const over = (
   const settled = Effect.suspend(() => shown(settling(new Map())))
 
   return {
+    starting,
     settled: Effect.zipRight(settled, servers.list),
     started: Effect.suspend(() => shown(Effect.zipRight(waking, settling(new Map())))).pipe(
       Effect.zipRight(servers.list)

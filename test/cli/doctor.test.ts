@@ -5,9 +5,10 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Report } from "../../src/cli/doctorReport.ts"
+import { Report } from "../../src/cli/commands/doctor.ts"
 import type * as ExitCode from "../../src/cli/ExitCode.ts"
 import * as Processes from "../../src/cli/processes.ts"
+import type { State } from "../../src/cli/serverView.ts"
 import * as Journal from "../faults/journal.ts"
 import { modes } from "../fixtures/faults/httpModes.ts"
 import * as HttpServer from "../fixtures/faults/httpServer.ts"
@@ -62,6 +63,7 @@ interface Broken {
   readonly hint: RegExp
   readonly step: string
   readonly code: ExitCode.ExitCode
+  readonly state?: State
   readonly file?: string
 }
 
@@ -178,7 +180,8 @@ const broken: ReadonlyArray<Broken> = [
     cause: "tools/list fails (-32603)",
     hint: /^It is connected, and cannot tell its tools/,
     step: "list",
-    code: 1
+    code: 1,
+    state: "connected"
   },
   {
     name: "a URL that wants credentials",
@@ -186,7 +189,8 @@ const broken: ReadonlyArray<Broken> = [
     cause: "it wants credentials (401)",
     hint: /^Log in with `mcp-runtime auth login \S+`\. Or put them into "headers"/,
     step: "initialize",
-    code: 5
+    code: 5,
+    state: "needs login"
   },
   {
     name: "a URL that refuses the credentials it is given",
@@ -197,7 +201,8 @@ const broken: ReadonlyArray<Broken> = [
     cause: "it wants credentials (401)",
     hint: /^Those in its headers are refused/,
     step: "initialize",
-    code: 5
+    code: 5,
+    state: "needs login"
   },
   {
     name: "a URL that refuses access",
@@ -243,7 +248,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a URL with a web page",
     entry: remote(always(200, { "content-type": "text/html" }, "<html>Welcome</html>")),
     cause: "something else answers there",
-    hint: /^A web page is at "\/mcp"/,
+    hint: /^Another service answers there: check the address, which often ends in \/mcp/,
     step: "initialize",
     code: 4
   },
@@ -278,12 +283,13 @@ const broken: ReadonlyArray<Broken> = [
     hint: /`mcp-runtime approve it`/,
     step: "trust",
     code: 5,
+    state: "needs approval",
     file: ofWorkspace
   }
 ]
 
 describe("doctor", () => {
-  for (const { cause, code, entry, file = own, hint, name, step } of broken) {
+  for (const { cause, code, entry, file = own, hint, name, state = "failed", step } of broken) {
     it.scopedLive(`names what is wrong with ${name}, and what to do`, () =>
       Effect.gen(function*() {
         const at = yield* place
@@ -294,7 +300,7 @@ describe("doctor", () => {
         const problem = ill!.problems.find(({ level }) => level === "error")!
         assert.deepInclude(problem, { cause, step }, ran.out)
         assert.match(problem.hint ?? "", hint)
-        assert.deepInclude(ill, { health: "ill", exitCode: code })
+        assert.deepInclude(ill, { state, exitCode: code })
         assert.strictEqual(ill!.steps.find((one) => one.step === step)?.outcome, "failed")
         assert.strictEqual(report.socketsLeft, 0)
         assert.strictEqual(ran.code, code)
@@ -333,12 +339,12 @@ describe("doctor", () => {
       const steps = ["config", "trust", "connect", "initialize", "list", "ping", "close", "leaks"]
       for (const name of ["local", "web"]) {
         const well = servers.find((one) => one.name === name)!
-        assert.strictEqual(well.health, "well")
+        assert.strictEqual(well.state, "connected")
         assert.deepStrictEqual(well.steps.map(({ step }) => step), steps)
         assert.isTrue(well.steps.every(({ milliseconds, outcome }) => outcome === "ok" && milliseconds >= 0))
         assert.deepInclude(well, { era: "session", protocolVersion: "2025-11-25", tools: 4, stderr: null })
       }
-      assert.strictEqual(servers.find(({ name }) => name === "off")?.health, "disabled")
+      assert.strictEqual(servers.find(({ name }) => name === "off")?.state, "off")
       assert.strictEqual(ran.code, 0)
       assert.isAbove(journal.pids().length, 1)
       assert.deepStrictEqual(journal.pids().filter(Journal.isAlive), [])

@@ -90,7 +90,7 @@ describe("its image", () => {
 })
 
 describe("the images of the README", () => {
-  for (const [name, words] of [["status", "SERVER"], ["doctor", " ill "]] as const) {
+  for (const [name, words] of [["status", "SERVER"], ["doctor", " failed"]] as const) {
     it(`have ${name}, taken by \`npm run record\``, () => {
       const file = new URL(`docs/assets/${name}.svg`, root)
       assert.isTrue(existsSync(file))

@@ -135,8 +135,8 @@ describe("the cause of a server without tools", () => {
     const lines = View.lines(of(failed(refused)), 40)
     assert.deepStrictEqual(lines, [
       "a: network error ECONNREFUSED: no",
-      "  Check the address in its",
-      "  configuration, and that the server",
+      "  Check host and port of the address in",
+      "  its configuration, and that the server",
       "  runs."
     ])
     assert.deepStrictEqual(View.lines(of(connected), 40), [])
@@ -184,7 +184,7 @@ describe("list, tools, status and doctor", () => {
           none: "failed",
           off: "off"
         }
-        for (const command of ["list", "status"]) {
+        for (const command of ["list", "status", "doctor"]) {
           const { out } = yield* run(at, [command, "--json"])
           const servers: ReadonlyArray<{ readonly name: string; readonly state: string }> = JSON.parse(out).servers
           assert.deepStrictEqual(Object.fromEntries(servers.map(({ name, state }) => [name, state])), states, command)

@@ -22,7 +22,7 @@ describe("where a file is broken", () => {
       at.write(own, { mcpServers: { one: server("cli/asks.mjs") } })
       const both = yield* run(at, ["doctor"])
       assert.strictEqual(both.code, 3)
-      assert.match(both.out, /^one {2}well /)
+      assert.match(both.out, /^one {2}connected /)
       assert.include(both.out, "fault  ")
     }))
 })

@@ -1,126 +1,185 @@
-// @effect-diagnostics strictEffectProvide:off -- the limits are those of the command
+// @effect-diagnostics strictEffectProvide:off -- files are read by few commands, and provided where they are
 /** `mcp-runtime doctor`: what is wrong with which server, and what to do about it. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as EraMemory from "../../client/EraMemory.ts"
-import * as NativeConnector from "../../client/NativeConnector.ts"
-import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as Resolution from "../../config/Resolution.ts"
-import * as McpEvent from "../../McpEvent.ts"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as NodeMcpRuntime from "../../node/NodeMcpRuntime.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
-import * as Answers from "../answers.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import * as Report from "../doctorReport.ts"
 import * as Visit from "../doctorVisit.ts"
 import * as ExitCode from "../ExitCode.ts"
+import { clock } from "../following.ts"
+import * as LastWords from "../lastWords.ts"
 import * as NoServers from "../noServers.ts"
 import * as Place from "../place.ts"
 import * as Processes from "../processes.ts"
 import * as Screen from "../Screen.ts"
+import * as View from "../serverView.ts"
 import * as Settling from "../settling.ts"
+import { indented } from "../wrapped.ts"
 
-/** As many as the runtime itself connects at a time. */
-const together = 3
+/** The document of `doctor --json`. */
+export const Report = Schema.Struct({
+  servers: Schema.Array(Visit.Server),
+  /** What is wrong with files. */
+  files: Schema.Array(Schema.Struct({ place: Schema.String, message: Schema.String })),
+  /** Sockets of this program that are open although everything is closed. */
+  socketsLeft: Schema.Number,
+  exitCode: Schema.Number
+})
+export type Report = typeof Report.Type
 
-const services = (shared: Command.Shared, { policies }: ConfigDiscovery.Discovery) =>
-  NativeConnector.layer.pipe(
-    Layer.provide(EraMemory.layerMemory),
-    Layer.provideMerge(Visit.layerWatched),
-    Layer.provideMerge(Layer.merge(Teardown.layer(), McpEvent.layer)),
-    Layer.provideMerge(Layer.unwrapEffect(
-      Effect.map(Answers.make(shared), ({ sources }) =>
-        Resolution.layer({ policies: Effect.succeed(policies), ...sources }))
-    )),
-    Layer.provideMerge(NodeFileSystem.layer),
-    // read when the layers are made, and again with each connect
-    Layer.provideMerge(Application.limits(shared))
-  )
-
-/** Sockets are closed by the system, a moment after they were told to. */
-const socketsLeft = (before: number, tries = 20): Effect.Effect<number> =>
-  Effect.suspend(() => {
-    const more = Math.max(0, Processes.sockets() - before)
-    return more === 0 || tries === 0
-      ? Effect.succeed(more)
-      : Effect.delay(socketsLeft(before, tries - 1), "50 millis")
-  })
-
-const summary = ({ exitCode, servers }: Report.Report): Screen.Line => {
-  const count = (health: Report.Server["health"]) => servers.filter((one) => one.health === health).length
-  const text = [`${count("well")} well`, `${count("ill")} ill`, `${count("disabled")} disabled`]
-    .filter((part) => !part.startsWith("0 ")).join(", ")
-  return [{ text: text === "" ? "nothing to look at" : text, style: exitCode === ExitCode.ok ? "good" : "bad" }]
+const problemLines = (
+  { cause, hint, level, message, step }: Visit.Problem,
+  columns: number
+): ReadonlyArray<Screen.Line> => {
+  const where = ` (${step})`
+  const title = level === "error" ? "  fault  " : "  warning  "
+  const [first = "", ...more] = indented(title.length, cause + where, columns)
+  // the step has a style of its own where it is in the same line
+  const isWhole = more.length === 0
+  return [
+    [
+      { text: title, style: level === "error" ? "bad" : "warning" },
+      { text: isWhole ? cause : first.trimStart(), style: "strong" },
+      { text: isWhole ? where : "", style: "weak" }
+    ],
+    ...more,
+    ...indented(9, UntrustedText.excerpt(message, 600), columns),
+    ...(hint === null ? [] : indented(9, hint, columns))
+  ]
 }
 
+const lines = (server: Visit.Server, columns: number): ReadonlyArray<Screen.Line> => {
+  const { era, name, problems, protocolVersion, state, stderr, steps, tools, transport } = server
+  const facts = [
+    ...(transport === null ? [] : [transport]),
+    ...(protocolVersion === null ? [] : [`protocol ${protocolVersion} (${era} era)`]),
+    ...(tools === null ? [] : [`${tools} tool${tools === 1 ? "" : "s"}`])
+  ]
+  const times = steps.map(({ milliseconds, outcome, step }) =>
+    `${step} ${outcome === "failed" ? "failed after " : ""}${milliseconds} ms`
+  )
+  return [
+    [
+      { text: name, style: "strong" },
+      "  ",
+      View.span(state),
+      { text: facts.length === 0 ? "" : `  ${facts.join(", ")}`, style: "weak" }
+    ],
+    ...(times.length === 0 ? [] : indented(2, times.join(", "), columns)).map((text): Screen.Line => [
+      { text, style: "weak" }
+    ]),
+    ...problems.flatMap((problem) => problemLines(problem, columns)),
+    ...(stderr === null
+      ? []
+      : ["  the end of its stderr", ...LastWords.lines(stderr).map((line) => `    | ${line}`)])
+  ]
+}
+
+/** The servers in each state, and the time of this picture. */
+const summary = ({ exitCode, servers }: Report, at: number): Screen.Line => {
+  const counts = View.State.literals.flatMap((state) => {
+    const count = servers.filter((server) => server.state === state).length
+    return count === 0 ? [] : [`${count} ${state}`]
+  })
+  return [
+    { text: counts.join(", "), style: exitCode === ExitCode.ok ? "good" : "bad" },
+    { text: `  ${clock(at)} UTC`, style: "weak" }
+  ]
+}
+
+const fault = (text: string): Screen.Line => [{ text: "fault", style: "bad" }, `  ${text}`]
+
+/** As many as the runtime connects at a time. */
+const together = 3
+
 const run: Command.Command["run"] = ({ args, shared }) =>
-  Application.look(shared, (discovery) =>
-    Effect.gen(function*() {
-      const screen = yield* Screen.Screen
-      const wanted = yield* Application.named([...args, ...shared.servers], discovery)
-      const chosen = wanted.length === 0 ? discovery.servers : Array.from(new Set(wanted))
-      const files = discovery.issues.filter(({ server, severity }) => server === undefined && severity === "error")
-      const before = Processes.sockets()
-      let finished = 0
-      const visits = Effect.forEach(chosen, (found) =>
-        Visit.visit(found, discovery.issues).pipe(
-          Effect.tap((server) => {
-            finished++
-            return shared.json ? Effect.void : screen.out(...Report.lines(server, screen.columns))
-          })
-        ), { concurrency: together })
-      const visited = yield* Effect.flatMap(McpEvent.McpEvents, (events) =>
-        Settling.watched(events, screen, shared, ({ installs }, onInterrupt) => {
-          const what = () =>
-            `${finished} of ${chosen.length} checked`
-          const details = Effect.sync(() => Array.from(installs.values()))
-          return Effect.onInterrupt(Settling.showing(screen, what, details)(visits), () => onInterrupt)
-        })).pipe(Effect.provide(services(shared, discovery)))
-      const sockets = chosen.length === 0 ? 0 : yield* socketsLeft(before)
-      const codes: ReadonlyArray<ExitCode.ExitCode> = [
-        ...visited.map(({ exitCode }) =>
-          exitCode
-        ),
-        ...(files.length === 0 ? [] : [ExitCode.config]),
-        ...(sockets === 0 ? [] : [ExitCode.tool])
-      ]
-      const exitCode = codes.reduce(Report.worse, ExitCode.ok)
-      const report: Report.Report = {
-        servers: visited,
-        files: files.map((issue) => ({ place: Place.of(issue), message: issue.message })),
-        socketsLeft: sockets,
-        exitCode
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const watch = Visit.makeWatch()
+    const sockets = Processes.sockets()
+    const visited = yield* Application.use(
+      shared,
+      (discovery) =>
+        Effect.map(Application.named([...args, ...shared.servers], discovery), (wanted) => ({
+          servers: wanted.length === 0 ? undefined : wanted.map(({ name }) => name),
+          once: true,
+          rests: true
+        })),
+      (application) =>
+        Effect.gen(function*() {
+          const { discovery, starting } = application
+          const names = [...args, ...shared.servers]
+          const chosen = discovery.servers.filter(({ name }) => names.length === 0 || names.includes(name))
+          const servers: Array<Visit.Server> = []
+          const files = discovery.issues.filter(({ server, severity }) => server === undefined && severity === "error")
+          if (chosen.length + files.length === 0 && !shared.json) yield* NoServers.note
+          let finished = 0
+          const visits = Stream.fromIterable(chosen).pipe(
+            // in the order of the configuration, whichever is finished first
+            Stream.mapEffect(
+              (found) => Effect.tap(Visit.visit(found, application, watch), () => Effect.sync(() => finished++)),
+              {
+                concurrency: together
+              }
+            ),
+            Stream.runForEach((server) => {
+              servers.push(server)
+              return shared.json ? Effect.void : screen.out(...lines(server, screen.columns))
+            })
+          )
+          yield* Settling.showing(screen, () => `${finished} of ${chosen.length} checked`, starting)(visits)
+          return { files, servers }
+        }).pipe(Effect.provide(NodeFileSystem.layer)),
+      {
+        faults: "collected",
+        using: NodeMcpRuntime.using(Layer.provideMerge(Visit.transports(watch), Teardown.layer()))
       }
-      if (shared.json) yield* screen.json(Report.Report, report)
-      else {
-        if (sockets > 0) {
-          yield* screen.out([
-            { text: "fault", style: "bad" },
-            `  sockets that are open although all is closed: ${sockets}`
-          ])
-        }
-        for (const { message, place } of report.files) {
-          yield* screen.out([{ text: "fault", style: "bad" }, `  ${place}`], `       ${message}`)
-        }
-        if (chosen.length > 0) yield* screen.out(summary(report))
-        else if (files.length === 0) yield* NoServers.note
-      }
-      return exitCode
-    }))
+    )
+    const { files, servers } = visited
+    // the system closes sockets a moment after they were told to
+    const socketsLeft = yield* Effect.repeat(
+      Effect.delay(Effect.sync(() => Math.max(0, Processes.sockets() - sockets)), "10 millis"),
+      { times: 100, until: (left) => left === 0 }
+    )
+    const exitCode = Visit.worst([
+      ...servers.map(({ exitCode }) => exitCode),
+      ...(files.length === 0 ? [] : [ExitCode.config]),
+      ...(socketsLeft === 0 ? [] : [ExitCode.tool])
+    ])
+    const report: Report = {
+      servers,
+      files: files.map((issue) => ({ place: Place.of(issue), message: issue.message })),
+      socketsLeft,
+      exitCode
+    }
+    if (shared.json) yield* screen.json(Report, report)
+    else {
+      if (socketsLeft > 0) yield* screen.out(fault(`sockets that are open although all is closed: ${socketsLeft}`))
+      for (const { message, place } of report.files) yield* screen.out(fault(place), `       ${message}`)
+      if (servers.length > 0) yield* screen.out(summary(report, yield* Clock.currentTimeMillis))
+    }
+    return exitCode
+  })
 
 export const command: Command.Command = {
   description: [
-    "Each server is found, checked for consent, started or reached, greeted, asked for its tools, pinged and closed; "
-    + "then it is looked whether anything of it is left. The time of each step is shown.",
+    "Each server is found, checked for an approval, started or reached, greeted, asked for its tools, pinged and closed; "
+    + "then processes that it has left are looked for. The time of each step is shown.",
     "Its names, schemas and texts are looked through as well. What is only worth a look is a warning.",
-    "The exit code is 0 if all are well, or else that of the worst: a server that cannot be reached (4), that is not "
-    + "agreed to (5), whose configuration cannot be used (3), or that does something wrong (1)."
+    "The exit code is 0 without a fault, or else that of the worst: a server that cannot be reached (4), whose "
+    + "configuration cannot be used (3), that is not approved (5), or that does something wrong (1)."
   ],
   args: [{ name: "server", about: "the servers to look at (default: all)", required: false, repeated: true }],
   options: [],
   examples: [
-    ["doctor", "All servers, one after the other."],
+    ["doctor", "All servers, in the order of the configuration."],
     ["doctor github --timeout 10s", "This one, and no longer than ten seconds for each step."],
     ["doctor --json", "For a program to read."]
   ],
