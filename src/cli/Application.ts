@@ -10,16 +10,20 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import * as Credentials from "../auth/Credentials.ts"
+import type * as Interaction from "../auth/Interaction.ts"
 import * as InputHandlers from "../client/InputHandlers.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Dialect from "../config/Dialect.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Limits from "../config/Limits.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as Trust from "../config/Trust.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
+import * as NodeInteraction from "../node/NodeInteraction.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import { nearest, suggestion } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -29,12 +33,8 @@ import * as Asking from "./asking.ts"
 import type * as Command from "./Command.ts"
 import * as Eliciting from "./eliciting.ts"
 import * as Failure from "./failure.ts"
-import * as LoggingIn from "./loggingIn.ts"
-import { narrowed } from "./narrowed.ts"
-import * as NarrowedDiscovery from "./narrowedDiscovery.ts"
 import * as NoServers from "./noServers.ts"
 import * as Place from "./place.ts"
-import { resting } from "./restingDiscovery.ts"
 import * as Screen from "./Screen.ts"
 import * as Settling from "./settling.ts"
 import * as TypedServers from "./typedServers.ts"
@@ -221,19 +221,27 @@ export const find = <A, E, R>(
       (discovery) => Effect.zipRight(tell(shared, discovery), use({ ...found, discovery }))
     ))
 
+/** The servers with these names, or all. */
+const only = (names: ReadonlySet<string> | undefined, found: ConfigDiscovery.Discovery): ConfigDiscovery.Discovery =>
+  names === undefined ? found : { ...found, servers: found.servers.filter(({ name }) => names.has(name)) }
+
+/** Leaves the other servers out of a runtime. */
+const adapting = (names: ReadonlySet<string> | undefined): NodeMcpRuntime.ConfiguredOptions["adapt"] => (config) =>
+  names === undefined || names.has(config.name) ? config : undefined
+
 /** Looks for servers, and hands over what runtimes stand on: those that `--server` names, or all. */
 export const over = <A, E, R>(
   shared: Command.Shared,
-  use: (found: Found, ground: Context.Context<ConfigDiscovery.ConfigDiscovery | Trust.Trust>) => Effect.Effect<A, E, R>
+  use: (
+    found: Found & Pick<NodeMcpRuntime.ConfiguredOptions, "adapt">,
+    ground: Context.Context<ConfigDiscovery.ConfigDiscovery | Trust.Trust>
+  ) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
   looking(shared, (found, ground) =>
     Effect.gen(function*() {
       yield* tell(shared, found.discovery)
       const names = yield* wantedOf({}, shared, found.discovery)
-      const service = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
-      const own = names === undefined ? service : NarrowedDiscovery.narrowed(service, names)
-      const discovery = yield* own.current
-      return yield* use({ ...found, discovery }, Context.add(ground, ConfigDiscovery.ConfigDiscovery, own))
+      return yield* use({ ...found, discovery: only(names, found.discovery), adapt: adapting(names) }, ground)
     }).pipe(Effect.provide(limits(shared))))
 
 /** The servers that were named, if there are such servers. */
@@ -284,6 +292,41 @@ const wantedOf = (
     return wanted === undefined ? undefined : new Set(wanted)
   })
 
+/** A runtime as if it had only the servers with these names. */
+const narrowed = (
+  runtime: McpRuntime.McpRuntime["Type"],
+  names: ReadonlySet<string>
+): McpRuntime.McpRuntime["Type"] => {
+  const by = <A>(nameOf: (one: A) => string) => (all: ReadonlyArray<A>) => all.filter((one) => names.has(nameOf(one)))
+  const mine = <A extends { readonly server: string }>(all: ReadonlyArray<A>) => by((one: A) => one.server)(all)
+  const among = by((one: McpRuntime.RuntimeTool) => one.serverName)
+  const infos = by((one: McpRuntime.ServerInfo) => one.name)
+  const tools = (all: McpRuntime.Tools): McpRuntime.Tools => ({
+    tools: among(all.tools),
+    apps: among(all.apps),
+    toolsByName: new Map(
+      Array.from(all.toolsByName, ([name, tools]) => [name, among(tools)] as const)
+        .filter(([, tools]) => tools.length > 0)
+    ),
+    missing: mine(all.missing),
+    rejected: mine(all.rejected),
+    quarantined: mine(all.quarantined),
+    denied: mine(all.denied)
+  })
+  const gathered = <A>(all: Effect.Effect<McpRuntime.Gathered<A>>) =>
+    Effect.map(all, ({ items, missing }) => ({ items: mine(items), missing: mine(missing) }))
+  const { changes, list } = runtime.servers
+  return {
+    ...runtime,
+    tools: Effect.map(runtime.tools, tools),
+    resources: gathered(runtime.resources),
+    resourceTemplates: gathered(runtime.resourceTemplates),
+    prompts: gathered(runtime.prompts),
+    servers: { ...runtime.servers, list: Effect.map(list, infos), changes: Stream.map(changes, infos) },
+    events: Stream.filter(runtime.events, (event) => !("server" in event) || names.has(event.server ?? ""))
+  }
+}
+
 /** Over the connections of another: what was decided when these were opened cannot be said again. */
 const within = <A, E, R>(
   open: Application,
@@ -322,6 +365,39 @@ const within = <A, E, R>(
     })
   })
 
+/** Shows the address of a login, opens a browser, and takes the address at its end in the place of a callback. */
+const loggingIn = (
+  screen: Screen.Screen["Type"],
+  { browser, timeout }: { readonly browser: boolean; readonly timeout: Duration.Duration | undefined }
+): Layer.Layer<Interaction.Interaction> =>
+  NodeInteraction.layer({
+    browser,
+    ...(timeout === undefined ? {} : { timeout }),
+    announce: ({ opens, server, url }) =>
+      // an error line, because `--quiet` hides notes
+      screen.err(
+        ["Log in to ", { text: server, style: "strong" }, opens ? " in the browser that opens, or here:" : " here:"],
+        `  ${url}`
+      ),
+    ...(screen.isInteractive ? { ask: screen.ask, paste: "also" } : {})
+  })
+
+/** Asks for these rights beside those of the configuration. */
+const withScopes = (config: ServerConfig.ServerConfig, scopes: ReadonlyArray<string>): ServerConfig.ServerConfig =>
+  scopes.length === 0 || !("url" in config) || config.oauth === false
+    ? config
+    : { ...config, oauth: { ...config.oauth, scopes: [...config.oauth?.scopes ?? [], ...scopes] } }
+
+/** Shows after Ctrl-C which servers the end waits for. */
+const stopping = (screen: Screen.Screen["Type"], { servers }: McpRuntime.McpRuntime["Type"]) =>
+  Effect.flatMap(servers.list, (all) => {
+    const open = all.filter(({ status: { _tag } }) => _tag === "Connected" || _tag === "Connecting")
+    const what = `stopping: waiting until ${open.map(({ name }) => name).join(", ")} has ended; Ctrl-C again kills`
+    return open.length === 0
+      ? Effect.void
+      : Effect.interruptible(Settling.showing(screen, () => what, Effect.succeed([]))(Effect.never))
+  })
+
 const opened = <A, E, R>(
   shared: Command.Shared,
   choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,
@@ -345,15 +421,18 @@ const opened = <A, E, R>(
         yield* answers.ask(servers.filter(({ name }) => names.has(name)))
       }
       const turns = yield* Effect.makeSemaphore(1)
+      const scope = yield* Effect.scope
       const person = Layer.mergeAll(
         Asking.layer(screen, turns),
-        LoggingIn.layer(screen, { browser: choice.browser !== false, timeout: shared.timeout }),
+        loggingIn(screen, { browser: choice.browser !== false, timeout: shared.timeout }),
         choice.answers === true ? Eliciting.layer(screen, discovery, turns) : InputHandlers.layerNone
       )
-      const started = names === undefined ? found : NarrowedDiscovery.narrowed(found, names)
+      const scopes = choice.scopes ?? []
       // the options of the runtime of every command but `serve` and `smoke`
       const layer = NodeMcpRuntime.layerDiscovered({
+        adapt: (config) => names?.has(config.name) === false ? undefined : withScopes(config, scopes),
         follow: choice.follow === true,
+        lazy: choice.rests === true,
         logs: shared.verbose,
         resolution: answers.sources,
         // commands wait for the first attempt of each server, with progress, so a list must not give up earlier
@@ -363,19 +442,12 @@ const opened = <A, E, R>(
         using,
         NodeMcpRuntime.using(person),
         NodeMcpRuntime.using(limits(shared)),
-        Layer.provideMerge(Layer.succeedContext(
-          Context.add(
-            ground,
-            ConfigDiscovery.ConfigDiscovery,
-            choice.rests === true ? resting(started, choice.scopes ?? []) : started
-          )
-        ))
+        Layer.provideMerge(Layer.succeedContext(ground))
       )
       const events = Context.get(ground, McpEvent.McpEvents)
       return yield* Settling.watched(events, screen, shared, (watch, onInterrupt) =>
         Effect.gen(function*() {
           const runtime = yield* McpRuntime.McpRuntime
-          const { current } = yield* ConfigDiscovery.ConfigDiscovery
           const application: Application = {
             discovery,
             trust: yield* Trust.Trust,
@@ -385,11 +457,13 @@ const opened = <A, E, R>(
             keptIn: (yield* Credentials.Credentials).where,
             ...Settling.over(runtime, shared.timeout, watch),
             timeout: shared.timeout,
-            renewed: Effect.map(current, (discovery) => ({ ...application, discovery }))
+            renewed: Effect.map(found.current, (all) => ({ ...application, discovery: only(names, all) }))
           }
-          return yield* body(application)
-        }).pipe(Effect.onInterrupt(() => onInterrupt), Effect.provide(layer)))
-    }))
+          return yield* body(application).pipe(
+            Effect.onInterrupt(() => Effect.zipRight(onInterrupt, Effect.forkIn(stopping(screen, runtime), scope)))
+          )
+        }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.scoped))
 
 /**
  * A runtime over what was found, as long as the command uses it; when the command has ended, all servers have. Within an

@@ -8,6 +8,7 @@ import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import type * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -65,6 +66,8 @@ export interface Options<Server extends ServerConfig.Source = ServerConfig.Sourc
   readonly cacheDirectory?: string | undefined
   readonly circuitBreaker?: Partial<CircuitBreaker.Options> | undefined
   readonly health?: Partial<HealthCheck.Options> | undefined
+  /** Changes the configuration of each server, or leaves the server out. */
+  readonly adapt?: ((server: ServerConfig.ServerConfig) => ServerConfig.ServerConfig | undefined) | undefined
   /** Starts every server, required ones too, at its first use (default: no). */
   readonly lazy?: boolean | undefined
   /** Logs the transitions of servers (default: yes). */
@@ -157,8 +160,13 @@ type Platform = FileSystem.FileSystem | Path.Path
 
 const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
-const starting = ({ lazy }: Pick<Options, "lazy">) => (server: ServerConfig.ServerConfig): ServerConfig.ServerConfig =>
-  lazy === true ? { ...server, lazy, required: false } : server
+const starting =
+  ({ adapt = identity, lazy }: Pick<Options, "adapt" | "lazy">) =>
+  (configs: ReadonlyArray<ServerConfig.ServerConfig>): ReadonlyArray<ServerConfig.ServerConfig> =>
+    configs.flatMap((config) => {
+      const server = adapt(config)
+      return server === undefined ? [] : [lazy === true ? { ...server, lazy, required: false } : server]
+    })
 
 /** The plain settings, as references for all layers above, and the disk. */
 const settingsOf = <R>(options: Omit<Options, "servers">, { policies }: Pick<Sources<R>, "policies">) =>
@@ -229,7 +237,7 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   )
   const metrics = concern(RuntimeMetrics.RuntimeMetrics, RuntimeMetrics.make)
   const runtime = Layer.scopedContext(Effect.gen(function*() {
-    const servers = (yield* sources.servers).map(starting(options))
+    const servers = starting(options)(yield* sources.servers)
     const made = yield* McpRuntime.make({ batchSize: batchSize(), ...options, servers })
     yield* sources.beside(Context.get(made, McpRuntime.McpRuntime))
     return made
@@ -282,27 +290,21 @@ const following = (options: ConfiguredOptions) => ({ servers: { reload } }: McpR
     const discovery = yield* ConfigDiscovery.ConfigDiscovery
     const { publish } = yield* McpEvent.McpEvents
     const { configure } = yield* Permissions.Permissions
-    const take = ({ configs, issues, permissions, servers }: ConfigDiscovery.Discovery) =>
-      Effect.zipLeft(
-        configure("files", permissions),
-        Effect.sync(() =>
-          publish(McpEvent.McpEvent.ConfigurationFound({
-            servers: configs.length,
-            blocked: servers.flatMap(({ config, name }) =>
-              config?.blocked === undefined ? [] : [{ server: name, why: config.blocked }]
-            ),
-            issues
-          }))
-        )
-      )
+    const take = (found: ConfigDiscovery.Discovery) =>
+      Effect.map(configure("files", found.permissions), () => {
+        const configs = starting(options)(found.configs)
+        publish(McpEvent.McpEvent.ConfigurationFound({
+          servers: configs.length,
+          blocked: configs.flatMap(({ blocked: why, name: server }) => why === undefined ? [] : [{ server, why }]),
+          issues: found.issues
+        }))
+        return configs
+      })
     yield* take(yield* discovery.current)
     if (options.follow === false) return
     yield* discovery.changes.pipe(
       // unbounded, because a reload waits for successors and the next one may have to stop a server now
-      Stream.mapEffect(
-        ({ discovery }) => Effect.zipRight(take(discovery), reload(discovery.configs.map(starting(options)))),
-        { concurrency: "unbounded" }
-      ),
+      Stream.mapEffect(({ discovery }) => Effect.flatMap(take(discovery), reload), { concurrency: "unbounded" }),
       Stream.runDrain,
       Effect.forkScoped
     )

@@ -350,7 +350,7 @@ const run: Command.Command["run"] = (invocation) => {
     const rules = yield* allowed(invocation)
     const host = value("print-config")
     if (host !== undefined) return yield* Application.over(shared, (found) => printConfig(invocation, host, found))
-    return yield* Application.over(shared, ({ discovery }, ground) =>
+    return yield* Application.over(shared, ({ adapt, discovery }, ground) =>
       Effect.scoped(Effect.gen(function*() {
         yield* reportBlocked(discovery)
         const terminal = isSet("caller-decides") ? undefined : yield* terminalOf(port !== undefined)
@@ -358,6 +358,7 @@ const run: Command.Command["run"] = (invocation) => {
           ? Layer.empty
           : Asking.layer(terminal, yield* Effect.makeSemaphore(1))
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
+          adapt,
           follow: true,
           logs: shared.verbose,
           resolution: (yield* Answers.make(shared)).sources,
