@@ -1,7 +1,7 @@
 /**
- * Reads what was typed. One pass, no guesses: what is not known is an error that says what comes near. The parser of
- * @effect/cli takes `--timeot 3` for arguments of the tool that is called, and loading it costs 40 ms of processor time at
- * each start, where all of `--help` takes 60; what is only in there, completions and questions, is loaded when it is wanted.
+ * Parses the command line in two steps: the name of the command among the options of every command, and then the rest with
+ * the options of that command. An unknown option is an error with the nearest known one, where @effect/cli would take it for
+ * an argument of a tool.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

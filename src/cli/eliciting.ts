@@ -1,6 +1,5 @@
 /** Answers the questions of a server, one at a time: by the person at the terminal, or not at all. */
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import type * as Layer from "effect/Layer"
 import * as InputHandlers from "../client/InputHandlers.ts"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -25,92 +24,55 @@ const most = 2 * Approval.maxShown
 const textLines = (text: string, indent: string): ReadonlyArray<Screen.Line> =>
   text.trim().split(/\r?\n/).map((line) => `${indent}${line}`)
 
-/** Who asks, beside the name that it has here: its program, or the host that it runs on. */
+/** The program of a server, or the host that it runs on. */
 const whereabouts = (config: ConfigDiscovery.Found["config"]): string => {
   if (config === undefined) return ""
   if ("url" in config) return URL.canParse(config.url) ? new URL(config.url).host : config.url.split("?")[0]!
   return "args" in config ? [config.command, ...(config.args ?? [])].join(" ") : config.transport
 }
 
-/** Taken in the place of an answer. */
-const words: ReadonlyMap<string, Answer> = new Map([
-  [".decline", { action: "decline" }],
-  [".cancel", { action: "cancel" }]
-])
+const declines: Answer = { action: "decline" }
 
 const cancelled: Answer = { action: "cancel" }
 
+/** Typed in the place of an answer. */
+const words: ReadonlyMap<string, Answer> = new Map<string, Answer>([[".decline", declines], [".cancel", cancelled]])
+
 const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())
 
-/** Nobody is asked for a password without being told who wants it. */
+/** A field for a secret is announced with the name of its server, and not shown while it is typed. */
 const isSecret = (field: Form.Field, isSuspect: (text: string) => boolean): boolean =>
   isCredential(field.name) || isCredential(field.label) ||
   isSuspect([field.label, field.about ?? ""].join("\n"))
 
-const question = (
-  { choices, initial, isList, kind, label, required }: Form.Field,
-  text: (value: JsonRpc.Json) => string
-) => {
-  const what = choices.length === 0 ? kind : isList ? "any of these, with commas" : "one of these"
-  const preset = initial === undefined
-    ? required ? "" : " [leave out]"
-    : ` [${Array.isArray(initial) ? initial.map(text).join(", ") : text(initial)}]`
-  return `  ${label} (${what})${preset}: `
-}
-
 const fill = (screen: Shown, server: string, root: JsonRpc.JsonObject, isSuspect: (text: string) => boolean) =>
   Effect.gen(function*() {
-    const { fields, read, textOf } = yield* Effect.promise(() => import("./form.ts"))
+    const form = yield* Effect.promise(() => import("./form.ts"))
+    const asking: Form.Asking = {
+      screen,
+      server,
+      isSecret: (field) => isSecret(field, isSuspect),
+      words: new Set(words.keys())
+    }
     const entries: Array<readonly [name: string, value: JsonRpc.Json]> = []
-    for (const field of fields(root)) {
-      if (field.about !== undefined) yield* screen.err(...textLines(field.about, "    "))
-      if (field.choices.length > 0) {
-        yield* screen.err(...field.choices.map(({ title }, at) => `    ${at + 1}  ${title}`))
-      }
-      const isHidden = isSecret(field, isSuspect)
-      if (isHidden) {
-        yield* screen.err(
-          warning(`  This looks like a secret. What you type is not shown here, and sent to ${server}.`)
-        )
-      }
-      for (;;) {
-        const given = yield* screen.ask(question(field, textOf), isHidden)
-        const text = given?.trim()
-        if (text === undefined) return cancelled
-        const instead = words.get(text)
-        if (instead !== undefined) return instead
-        if (text === "") {
-          if (field.initial !== undefined) entries.push([field.name, field.initial])
-          else if (field.required) {
-            yield* screen.err("    It is needed.")
-            continue
-          }
-          break
-        }
-        const value = yield* read(root, field, text)
-        if (Either.isRight(value)) {
-          entries.push([field.name, value.right])
-          break
-        }
-        yield* screen.err(`    ${value.left}`)
-      }
+    for (const field of form.fields(root)) {
+      const value = yield* form.ask(asking, root, field)
+      if (value !== undefined) entries.push([field.name, value])
     }
     const sent = yield* screen.ask(
       entries.length === 0 ? `  Agree to it? [y/N] ` : `  Send this to ${server}? [y/N] `
     )
     if (sent === undefined) return cancelled
-    const answer: Answer = isYes(sent)
-      ? { action: "accept", content: Object.fromEntries(entries) }
-      : words.get(sent.trim()) ?? { action: "decline" }
-    return answer
-  })
+    return isYes(sent)
+      ? { action: "accept", content: Object.fromEntries(entries) } satisfies Answer
+      : words.get(sent.trim()) ?? declines
+  }).pipe(Effect.catchAll((word) => Effect.succeed(words.get(word) ?? cancelled)))
 
 const visit = (screen: Shown, url: string | undefined) =>
   Effect.gen(function*() {
     if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       yield* screen.err(warning("  It names no page that could be opened."))
-      const declined: Answer = { action: "decline" }
-      return declined
+      return declines
     }
     const { host, protocol } = new URL(url)
     yield* screen.err(
@@ -122,12 +84,11 @@ const visit = (screen: Shown, url: string | undefined) =>
       "  Open it in a browser if you trust it. Go on? [y = yes, n = no, Enter = not now] "
     )
     const text = (given ?? "").trim()
-    const answer: Answer = isYes(text)
-      ? { action: "accept" }
+    return isYes(text)
+      ? { action: "accept" } satisfies Answer
       : /^no?$/i.test(text)
-      ? { action: "decline" }
+      ? declines
       : words.get(text) ?? cancelled
-    return answer
   })
 
 /** The length of the longest text in the question. */
@@ -156,8 +117,7 @@ const asked = (
         { text: "declined: ", style: "warning" },
         `${server} asks with ${length} characters, and at most ${most} can be shown`
       ])
-      const answer: Answer = { action: "decline" }
-      return answer
+      return declines
     }
     const { scan } = yield* Effect.promise(() => import("../safety/InjectionScan.ts"))
     const isSuspect = (text: string) =>
@@ -178,14 +138,14 @@ const asked = (
     Effect.onInterrupt(() => screen.err("", "  The question was withdrawn."))
   )
 
-/** Whoever reads the output learns why a tool did not go on. */
+/** Notes the question that was declined, because it is why a tool did not go on. */
 const declined = (screen: Shown, { message, server }: InputHandlers.Elicitation): Effect.Effect<Answer> =>
   Effect.as(
     screen.note([
       { text: "declined: ", style: "warning" },
       `${server} asks something, and nobody is at a terminal to answer: ${UntrustedText.excerpt(message, 200)}`
     ]),
-    { action: "decline" }
+    declines
   )
 
 /** The screen without the secrets that are known: a server can put what it was told into a question. */

@@ -1,15 +1,20 @@
-/** A form as a server describes it: its fields, and what is typed into one of them as the value that it asks for. */
+/** A form as a schema describes it: its fields, and a person at the terminal who fills them in one by one. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Shape from "../json/describe.ts"
+import { isObject } from "../json/Json.ts"
 import * as JsonSchema from "../json/JsonSchema.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Screen from "./Screen.ts"
 import * as Arguments from "./toolArguments.ts"
 
+type Json = JsonRpc.Json
+type JsonObject = JsonRpc.JsonObject
+
 export interface Choice {
-  readonly value: JsonRpc.Json
+  readonly value: Json
   readonly title: string
 }
 
@@ -23,23 +28,23 @@ export interface Field {
   readonly choices: ReadonlyArray<Choice>
   /** Whether more than one can be chosen. */
   readonly isList: boolean
-  readonly initial: JsonRpc.Json | undefined
-  readonly schema: JsonRpc.JsonObject
+  readonly initial: Json | undefined
+  readonly schema: JsonObject
 }
 
-const isObject = (value: JsonRpc.Json | undefined): value is JsonRpc.JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const objectOf = (value: Json | undefined): JsonObject =>
+  // the cast: a JSON value that is an object
+  isObject(value) ? value as JsonObject : {}
 
-const listOf = (value: JsonRpc.Json | undefined): ReadonlyArray<JsonRpc.Json> =>
-  Array.isArray(value) ? value as ReadonlyArray<JsonRpc.Json> : []
+const listOf = (value: Json | undefined): ReadonlyArray<Json> =>
+  Array.isArray(value) ? value as ReadonlyArray<Json> : []
 
-export const textOf = (value: JsonRpc.Json): string => typeof value === "string" ? value : JSON.stringify(value)
+const textOf = (value: Json): string => typeof value === "string" ? value : JSON.stringify(value)
 
-/** Values with titles are written in two ways, one of them old. */
-const choicesOf = (schema: JsonRpc.JsonObject): ReadonlyArray<Choice> => {
+/** Titles of values stand in `oneOf`, or in `enumNames`, which is older. */
+const choicesOf = (schema: JsonObject): ReadonlyArray<Choice> => {
   const titled = [...listOf(schema["oneOf"]), ...listOf(schema["anyOf"])].flatMap((one): ReadonlyArray<Choice> => {
-    const value = isObject(one) ? one["const"] : undefined
-    const title = isObject(one) ? one["title"] : undefined
+    const { const: value, title } = objectOf(one)
     return value === undefined ? [] : [{ value, title: typeof title === "string" ? title : textOf(value) }]
   })
   if (titled.length > 0) return titled
@@ -50,33 +55,30 @@ const choicesOf = (schema: JsonRpc.JsonObject): ReadonlyArray<Choice> => {
   })
 }
 
-const kindOf = (root: JsonRpc.JsonObject, schema: JsonRpc.JsonObject): string => {
-  const format = Shape.text(schema, "format")
-  if (format !== undefined) return format
-  const type = Shape.typeText(root, schema, 2)
+const kindOf = (root: JsonObject, schema: JsonObject): string => {
+  const type = Shape.text(schema, "format") ?? Shape.typeText(root, schema, 2)
   return type === "string" ? "text" : type === "boolean" ? "true or false" : type
 }
 
-export const fields = (root: JsonRpc.JsonObject): ReadonlyArray<Field> =>
+export const fields = (root: JsonObject): ReadonlyArray<Field> =>
   Shape.parameters(root).map(({ name, required, schema: given }) => {
-    const schema = Shape.alternatives(root, given)[0] ?? {}
-    const own = isObject(given) ? given : {}
-    const items = Shape.items(schema)
-    const isList = Shape.types(schema).includes("array")
-    const choices = choicesOf(isList ? isObject(items) ? items : {} : own)
+    const whole = Shape.alternatives(root, given)[0] ?? {}
+    const schema = objectOf(given)
+    const isList = Shape.types(whole).includes("array")
     return {
       name,
-      label: Shape.text(own, "title") ?? name,
-      about: Shape.text(own, "description"),
+      label: Shape.text(schema, "title") ?? name,
+      about: Shape.text(schema, "description"),
       required,
-      kind: kindOf(root, own),
-      choices,
+      kind: kindOf(root, schema),
+      choices: choicesOf(isList ? objectOf(Shape.items(whole)) : schema),
       isList,
-      initial: Shape.initial(own),
-      schema: own
+      initial: Shape.initial(schema),
+      schema
     }
   })
 
+/** A choice is named by its value, its title or its number. */
 const chosen = (choices: ReadonlyArray<Choice>, text: string): Choice | undefined =>
   choices.find(({ value }) => textOf(value) === text) ??
     choices.find(({ title }) => title.toLowerCase() === text.toLowerCase()) ??
@@ -91,43 +93,85 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 const yes = new Map([["y", true], ["yes", true], ["true", true], ["n", false], ["no", false], ["false", false]])
 
-const typed = (root: JsonRpc.JsonObject, field: Field, text: string): Either.Either<JsonRpc.Json, string> => {
+const typed = (root: JsonObject, field: Field, text: string): Either.Either<Json, string> => {
   const { choices, isList, name, schema } = field
+  const words = isList && !/^\s*\[/.test(text) ? text.split(",").map((word) => word.trim()) : [text]
   if (choices.length > 0) {
-    const words = isList ? text.split(",").map((word) => word.trim()) : [text]
     const found = words.map((word) => chosen(choices, word))
     const wrong = found.indexOf(undefined)
     if (wrong >= 0) return Either.left(`"${words[wrong]}" is none of them.`)
     const values = found.flatMap((one) => one === undefined ? [] : [one.value])
-    return isList ? Either.right(values) : Either.right(values[0]!)
+    return Either.right(isList ? values : values[0]!)
   }
   const types = Shape.types(Shape.alternatives(root, schema)[0] ?? {})
   const answer = types.length === 1 && types[0] === "boolean" ? yes.get(text.toLowerCase()) : undefined
   if (answer !== undefined) return Either.right(answer)
-  const words = isList && !/^\s*\[/.test(text) ? text.split(",").map((word) => word.trim()) : [text]
-  const assignments = words.map((value) => ({ key: name, kind: "text", value, isFile: false }) as const)
-  const whole = { ...root, properties: Object.fromEntries([[name, schema]]), required: [] }
-  return Either.mapBoth(Arguments.build(whole, assignments), {
+  const values = Either.all(words.map((word) => Arguments.typed(root, schema, word, name)))
+  return Either.mapBoth(values, {
     onLeft: () => `It has to be ${field.kind}.`,
-    onRight: (args) => args[name] ?? null
+    onRight: (all) => isList ? all.flat() : all[0]!
   })
 }
 
 /** What was typed as the value of a field, or why it is none. */
-export const read = (
-  root: JsonRpc.JsonObject,
-  field: Field,
-  text: string
-): Effect.Effect<Either.Either<JsonRpc.Json, string>> =>
+export const read = (root: JsonObject, field: Field, text: string): Effect.Effect<Either.Either<Json, string>> =>
   Effect.gen(function*() {
     const value = typed(root, field, text)
     if (Either.isLeft(value)) return value
     const format = Shape.text(field.schema, "format")
-    const fits = format === undefined ? undefined : formats.get(format)
-    if (fits !== undefined && typeof value.right === "string" && !fits(value.right)) {
+    if (typeof value.right === "string" && formats.get(format ?? "")?.(value.right) === false) {
       return Either.left(`That is no ${format}.`)
     }
     const { check } = yield* JsonSchema.make(field.schema)
     const verdict = check(value.right)
     return verdict._tag === "Invalid" ? Either.left(`It does not fit: ${verdict.detail}`) : value
+  })
+
+const question = ({ choices, initial, isList, kind, label, required }: Field): string => {
+  const what = choices.length === 0 ? kind : isList ? "any of these, with commas" : "one of these"
+  const preset = initial === undefined
+    ? required ? "" : " [leave out]"
+    : ` [${listOf(initial).length > 0 ? listOf(initial).map(textOf).join(", ") : textOf(initial)}]`
+  return `  ${label} (${what})${preset}: `
+}
+
+/** The failure of `ask` where the input has ended. */
+export const end = "end"
+
+export interface Asking {
+  readonly screen: Screen.Screen["Type"]
+  /** Who gets the values. */
+  readonly server: string
+  readonly isSecret: (field: Field) => boolean
+  /** Words that end the form when they are typed in the place of a value. */
+  readonly words: ReadonlySet<string>
+}
+
+/** The value of one field, or nothing for a field that is left out. It fails with a word that ends the form, or with `end`. */
+export const ask = (
+  { isSecret, screen, server, words }: Asking,
+  root: JsonObject,
+  field: Field
+): Effect.Effect<Json | undefined, string> =>
+  Effect.gen(function*() {
+    const { about, choices } = field
+    if (about !== undefined) yield* screen.err(...about.trim().split(/\r?\n/).map((line) => `    ${line}`))
+    yield* screen.err(...choices.map(({ title }, at) => `    ${at + 1}  ${title}`))
+    const isHidden = isSecret(field)
+    if (isHidden) {
+      yield* screen.err([
+        {
+          text: `  This looks like a secret. What you type is not shown here, and sent to ${server}.`,
+          style: "warning"
+        }
+      ])
+    }
+    for (;;) {
+      const text = (yield* screen.ask(question(field), isHidden))?.trim()
+      if (text === undefined || words.has(text)) return yield* Effect.fail(text ?? end)
+      if (text === "" && (field.initial !== undefined || !field.required)) return field.initial
+      const value = text === "" ? Either.left("It is needed.") : yield* read(root, field, text)
+      if (Either.isRight(value)) return value.right
+      yield* screen.err(`    ${value.left}`)
+    }
   })

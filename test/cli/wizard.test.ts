@@ -1,44 +1,9 @@
-import { Terminal } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Either, Layer, Mailbox, Option } from "effect"
+import { Duration, Effect, Either } from "effect"
 import * as Arguments from "../../src/cli/toolArguments.ts"
-import { Keys } from "../../src/cli/wizard.ts"
 import * as ShellWords from "../../src/text/shellWords.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import { own, place, run as runAny, server } from "./inProcess.ts"
-
-const named = new Map([["↑", "up"], ["↓", "down"], ["⏎", "enter"], ["␣", "space"], ["✗", "c"]])
-
-/** A terminal on which these keys are pressed, and what it was shown. */
-const terminal = (keys: string) => {
-  const left = Array.from(keys)
-  let shown = ""
-  const next = (char: string): Terminal.UserInput => ({
-    input: char === "✗" || (named.has(char) && char !== "␣") ? Option.none() : Option.some(char === "␣" ? " " : char),
-    key: { name: named.get(char) ?? char, ctrl: char === "✗", meta: false, shift: false }
-  })
-  const layer = Layer.succeed(Terminal.Terminal, {
-    columns: Effect.succeed(80),
-    rows: Effect.succeed(24),
-    isTTY: Effect.succeed(true),
-    readLine: Effect.die("nobody reads lines"),
-    display: (text) => Effect.sync(() => void (shown += text)),
-    // each question takes the keys up to the one that ends it
-    readInput: Effect.gen(function*() {
-      const mailbox = yield* Mailbox.make<Terminal.UserInput>()
-      for (;;) {
-        const char = left.shift()
-        if (char !== undefined) yield* mailbox.offer(next(char))
-        if (char === "⏎") return mailbox
-        if (char === undefined || char === "✗") {
-          yield* mailbox.end
-          return mailbox
-        }
-      }
-    })
-  })
-  return { layer, shown: () => shown, left: () => left.join("") }
-}
 
 const schema = {
   type: "object",
@@ -51,39 +16,42 @@ const schema = {
   required: ["title"]
 }
 
-const ask = (argv: ReadonlyArray<string>, keys: string) =>
+const ask = (argv: ReadonlyArray<string>, answers: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const at = yield* place
     at.write(own, { mcpServers: { one: server("cli/asks.mjs"), two: server("cli/asks.mjs", JSON.stringify(schema)) } })
-    const { layer, left, shown } = terminal(keys)
-    const ran = yield* runAny(at, ["call", "--wizard", ...argv], {
-      answers: [],
-      columns: 80
-    }).pipe(Effect.provideService(Keys, { terminal: layer }))
-    return { ...ran, left: left(), shown: shown() }
+    return yield* runAny(at, ["call", "--wizard", ...argv], { answers, columns: 80 })
   })
 
 describe("the wizard", () => {
-  it.scopedLive("asks for server, tool and arguments, calls the tool, and tells what one would have typed", () =>
+  it.scopedLive("asks for server, tool and arguments, calls the tool, and shows the command line for it", () =>
     Effect.gen(function*() {
-      const { code, err, left, out, shown } = yield* ask(["--timeout", "90s"], "↓⏎↓↓⏎it's me⏎7⏎↓⏎s3cret⏎⏎")
-      assert.strictEqual(left, "")
+      const answers = ["2", "3", "it's me", "7", "closed", "s3cret", ""]
+      const { asked, code, err, out } = yield* ask(["--timeout", "90s"], answers)
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(JSON.parse(out), { title: "it's me", count: 7, state: "closed", token: "s3cret" })
+      assert.deepStrictEqual(asked, [
+        "  server (one of these): ",
+        "  tool (one of these): ",
+        "  title (text): ",
+        "  count (integer) [1]: ",
+        "  state (one of these) [leave out]: ",
+        "  token (text) [leave out]: ",
+        "Call it now? [Y/n] "
+      ])
       const line =
         /mcp-runtime call two\/own 'title=it'\\''s me' count=7 state=closed token=@FILE --root \S+ --timeout 90s\n/
       assert.match(err, line)
       assert.notInclude(err, "s3cret")
-      assert.notInclude(shown, "s3cret")
-      assert.include(shown, "What it is\\x1b[2J called.")
+      assert.include(err, "What it is\\x1b[2J called.")
     }))
 
-  it.scopedLive("calls nothing without a yes, and ends with Ctrl-C as everything does", () =>
+  it.scopedLive("calls nothing without a yes, and ends with its input as with Ctrl-C", () =>
     Effect.gen(function*() {
-      const no = yield* ask(["one/declared"], "n⏎")
+      const no = yield* ask(["one/declared"], ["n"])
       assert.deepStrictEqual([no.code, no.out], [0, ""])
       assert.include(no.err, "mcp-runtime call one/declared")
-      const interrupted = yield* Effect.exit(ask(["two/own"], "a✗"))
+      const interrupted = yield* Effect.exit(ask(["two/own"], ["a"]))
       assert.isTrue(interrupted._tag === "Failure" && interrupted.cause._tag === "Interrupt")
     }))
 

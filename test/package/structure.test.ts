@@ -68,7 +68,6 @@ describe("every module of src", () => {
       [/^@modelcontextprotocol\/sdk/, /^(client\/(SdkConnector|handshake|sessionEra|tasks)\.ts|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
       [/^@effect\/platform-node/, /^(cli|node|demo)\//],
-      [/^@effect\/cli/, /^cli\/wizard\.ts$/],
       [/^minisearch$/, /^tools\/searchIndex\.ts$/],
       [/^ws$/, /^transport\/WebSocketTransport\.ts$/],
       [/^(ajv|re2js)/, /^json\/linearPattern\.ts$/],
