@@ -11,6 +11,8 @@ export const Issue = Schema.Struct({
   kind: Schema.String,
   path: Schema.NullOr(Schema.String),
   line: Schema.NullOr(Schema.Number),
+  /** From 1; TOML has none. */
+  column: Schema.NullOr(Schema.Number),
   server: Schema.NullOr(Schema.String),
   /** The field within the entry, or the key within the file. */
   at: Schema.NullOr(Schema.String),
@@ -20,12 +22,13 @@ export const Issue = Schema.Struct({
 })
 
 export const of = (
-  { at, kind, line, message, path, provider, scope, server, severity }: ConfigIssue.ConfigIssue
+  { at, column, kind, line, message, path, provider, scope, server, severity }: ConfigIssue.ConfigIssue
 ): typeof Issue.Type => ({
   severity,
   kind,
   path: path ?? null,
   line: line ?? null,
+  column: column ?? null,
   server: server ?? null,
   at: at ?? null,
   provider,

@@ -1,8 +1,8 @@
 import type * as ConfigIssue from "../config/ConfigIssue.ts"
 
-/** Where in which file. */
-export const of = ({ at, line, path, provider }: ConfigIssue.ConfigIssue): string =>
-  `${path ?? provider}${line === undefined ? "" : `:${line}`}${at === undefined ? "" : ` (${at})`}`
+/** The file with line and column, as far as they are known, and the field. */
+export const of = ({ at, column, line, path, provider }: ConfigIssue.ConfigIssue): string =>
+  [path ?? provider, line ?? [], column ?? []].flat().join(":") + (at === undefined ? "" : ` (${at})`)
 
 /** A path as short as a person here would write it: below the current folder, or below home. */
 export const near = (path: string, folder: string, home: string | undefined): string => {

@@ -147,7 +147,7 @@ describe("config", () => {
       at.write(own, "{ \"servers\": ")
       const { code, out } = yield* run(at, ["config"])
       assert.strictEqual(code, 0)
-      assert.match(out, /Issues \(1 error\)\n.*mcp-client\.json:\d+\n {4}error: /)
+      assert.match(out, /Issues \(1 error\)\n.*mcp-client\.json:\d+:\d+\n {4}error: /)
     })))
 
   it.live("says that there is nothing", () =>
@@ -206,7 +206,7 @@ describe("config validate", () => {
       assert.match(out, /^valid: 2 servers, read as [a-z-]+\n$/)
     })))
 
-  it.live("ends with 3 and says which line is wrong", () =>
+  it.live("ends with 3 and says which line and column are wrong", () =>
     Effect.scoped(Effect.gen(function*() {
       const at = yield* place
       const file = at.write(
@@ -216,7 +216,7 @@ describe("config validate", () => {
       const shown = yield* run(at, ["config", "validate", file])
       assert.strictEqual(shown.code, 3)
       assert.match(shown.out, /^invalid: 2 servers, read as .*; 1 error\n/)
-      assert.include(shown.out, `  ${file}:3\n    error: `)
+      assert.include(shown.out, `  ${file}:3:5\n    error: `)
       const written = yield* run(at, ["config", "validate", file, "--json"])
       const told = decode(Validated, written.out)
       assert.strictEqual(written.code, 3)
@@ -265,7 +265,7 @@ describe("config validate", () => {
         input: "{ \"servers\": { \"a\": { \"command\": 1 } } }"
       })
       assert.strictEqual(native.code, 3)
-      assert.include(native.out, "  -:1 (command)\n    error: ")
+      assert.include(native.out, "  -:1:23 (command)\n    error: ")
     })))
 
   it.live("says that there is no such file, or nothing that is one", () =>
