@@ -179,6 +179,7 @@ describe("the documents", () => {
         ConfigFile.decode(new TextEncoder().encode(block.code), {
           host: block.file!.host,
           scope: "user",
+          origin: "home",
           path: `/home/me/${block.file!.name}`
         })
       )

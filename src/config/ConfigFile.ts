@@ -7,13 +7,10 @@ import { formatOf } from "./locate.ts"
 import { nameOfFile, pathsOf } from "./paths.ts"
 import type { Item } from "./readEntry.ts"
 import * as Reader from "./reader.ts"
-import type * as Scope from "./Scope.ts"
 
-export interface Options extends Omit<Dialect.Context, "origin" | "path" | "position"> {
+export interface Options extends Omit<Dialect.Context, "path" | "position"> {
   /** The id of the host; an unknown one is read as the native format. */
   readonly host: string
-  /** Who could have written it; default: what is usual for the scope. */
-  readonly origin?: Scope.Origin | undefined
   readonly path?: string | undefined
   /** Default: by the ending of the path, or what is usual for the host. */
   readonly format?: Document.Format | undefined
@@ -31,40 +28,6 @@ export const nothing: ConfigFile = {
   document: { root: undefined, issues: [], position: () => undefined },
   issues: []
 }
-
-const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
-  managed: "system",
-  session: "code",
-  local: "workspace",
-  project: "workspace",
-  user: "home",
-  plugin: "plugin"
-}
-
-export interface About extends Partial<Document.Position> {
-  readonly provider: string
-  readonly scope: Scope.Scope
-  readonly path?: string | undefined
-  readonly server?: string | undefined
-}
-
-export const issueOf = (
-  { column, line, path, provider, scope, server }: About,
-  severity: ConfigIssue.ConfigIssue["severity"],
-  kind: ConfigIssue.Kind,
-  { at, detail }: { readonly at?: string | undefined; readonly detail?: string | undefined } = {}
-): ConfigIssue.ConfigIssue => ({
-  kind,
-  severity,
-  provider,
-  scope,
-  path,
-  server,
-  at: at && ConfigIssue.shownKey(at),
-  line,
-  column,
-  message: ConfigIssue.explain(kind, { host: provider, server, at, detail })
-})
 
 /** The pointer to the servers in files of that name, where the host has one for all of them. */
 const usualPointer = ({ locations }: Dialect.Dialect, path: string): ReadonlyArray<string> | undefined => {
@@ -84,7 +47,7 @@ export const decode = (bytes: Uint8Array, options: Options): Effect.Effect<Confi
     (document) =>
       read(dialect, document, {
         scope,
-        origin: origin ?? usualOrigin[scope],
+        origin,
         path,
         pointer: pointer ?? (path === undefined ? undefined : usualPointer(dialect, path)),
         strict,
@@ -94,7 +57,7 @@ export const decode = (bytes: Uint8Array, options: Options): Effect.Effect<Confi
 }
 
 const read = (dialect: Dialect.Dialect, document: Document.Document, context: Dialect.Context): ConfigFile => {
-  const about: About = { provider: dialect.host, scope: context.scope, path: context.path }
+  const about = { provider: dialect.host, scope: context.scope, path: context.path }
   const { issues: faults, position, root } = document
   const ofDocument = faults.map((issue) => judged(dialect, context, issue))
   const isBroken = root === undefined || ofDocument.some(({ severity }) => severity === "error")
@@ -105,7 +68,7 @@ const read = (dialect: Dialect.Dialect, document: Document.Document, context: Di
   const ofFile = [...ofDocument, ...ofDialect].map(({ at, column, detail, kind, line, severity }) => {
     const way = line !== undefined || at === undefined || root === undefined ? [] : wayTo(root, at, "/")
     const place = way.length === 0 ? { line, column } : position(way)
-    return issueOf({ ...about, ...place }, severity, kind, { at, detail })
+    return ConfigIssue.make({ ...about, ...place }, severity, kind, { at, detail })
   })
   const ofItem = (item: Item): ReadonlyArray<ConfigIssue.ConfigIssue> => {
     if (item._tag === "Patch" || item._tag === "Given") return []
@@ -114,7 +77,7 @@ const read = (dialect: Dialect.Dialect, document: Document.Document, context: Di
     return (item._tag === "Invalid" ? [item] : item.warnings).map(({ at, detail, kind }) => {
       const way = at === undefined ? [] : wayIn(item.raw, at)
       const place = position([...pointer, ...way]) ?? position(pointer)
-      return issueOf({ ...about, server: item.name, ...place }, severity, kind, { at, detail })
+      return ConfigIssue.make({ ...about, server: item.name, ...place }, severity, kind, { at, detail })
     })
   }
   return { ...decoded, document, issues: [...ofFile, ...decoded.items.flatMap(ofItem)] }

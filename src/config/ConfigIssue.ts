@@ -35,17 +35,17 @@ export interface ConfigIssue {
   readonly message: string
 }
 
-/** A warning about an entry. `at` is the field: `env.PORT`, `args.0`, `timeout`. */
-export interface EntryWarning {
+/** A warning about an entry. `at` is the field (`env.PORT`, `args.0`), `detail` what would be right, or why it is wrong. */
+export interface EntryWarning extends Detail {
   readonly kind: Warning
-  readonly at?: string | undefined
-  /** What would be right, or why it is wrong, for a person. */
-  readonly detail?: string | undefined
 }
 
-interface About {
-  readonly host: string
-  readonly server?: string | undefined
+/** The file, and where it is known the entry, the line and the column. */
+export type Place =
+  & Pick<ConfigIssue, "provider" | "scope">
+  & Partial<Pick<ConfigIssue, "path" | "server" | "line" | "column">>
+
+export interface Detail {
   readonly at?: string | undefined
   readonly detail?: string | undefined
 }
@@ -67,16 +67,30 @@ const sentence = (kind: Kind, at: string | undefined, host: string, detail?: str
 export const reason = (kind: Kind, host: string, at: string | undefined): string =>
   uncapitalized(sentence(kind, at && shownKey(at), host))
 
-export const explain = (kind: Kind, { at, detail, host, server }: About): string => {
+const explain = (kind: Kind, host: string, server: string | undefined, { at, detail }: Detail): string => {
   const shown = (text: string): string => UntrustedText.excerpt(text, 128)
   const isWithin = sentences[kind].includes("{detail}")
   const added = detail === undefined || detail === "" ? undefined : UntrustedText.excerpt(detail, isWithin ? 512 : 128)
   const inside = kind === "launch-override" && added !== undefined ? uncapitalized(added).replace(/\.$/, "") : added
-  const whose = server === undefined
-    ? ""
-    : server.trim() === ""
-    ? "A server without a name: "
-    : `Server "${shown(server)}": `
+  const whose = server === undefined ? "" : `Server "${shown(server)}": `
   const rest = added === undefined || isWithin ? "" : ` (${added})`
   return `${whose}${sentence(kind, at && shown(shownKey(at)), shown(host), inside)}${rest}.`
 }
+
+export const make = (
+  { column, line, path, provider, scope, server }: Place,
+  severity: ConfigIssue["severity"],
+  kind: Kind,
+  { at, detail }: Detail = {}
+): ConfigIssue => ({
+  kind,
+  severity,
+  provider,
+  scope,
+  path,
+  server,
+  at: at && shownKey(at),
+  line,
+  column,
+  message: explain(kind, provider, server, { at, detail })
+})

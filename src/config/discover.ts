@@ -3,9 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
-import { issueOf } from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
-import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as Hazards from "./hazards.ts"
@@ -126,8 +125,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   const { dropped, name, provenance, sameAs, shadows, sources } = merged
   const { inputs, place, policies } = around
   const about = { ...provenance, server: name }
-  const error = (kind: ConfigIssue.EntryFault, why?: { readonly at?: string; readonly detail?: string | undefined }) =>
-    issueOf(about, "error", kind, why)
+  const error = (kind: ConfigIssue.EntryFault, why?: ConfigIssue.Detail) => ConfigIssue.make(about, "error", kind, why)
   const fingerprint = merged._tag === "Given"
     ? Fingerprint.of(merged.config)
     : Fingerprint.entry(merged, provenance, place.root, inputs.get(provenance.path))
@@ -151,10 +149,10 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   const config = made.right.enabled === enabled ? made.right : { ...made.right, enabled }
   const program = entry?.transport === "stdio" ? programOfLine(entry.command, entry.args) : undefined
   const warnings = [
-    ...(dropped.length === 0 ? [] : [issueOf(about, "warning", "not-inherited", { at: dropped.join(", ") })]),
+    ...(dropped.length === 0 ? [] : [ConfigIssue.make(about, "warning", "not-inherited", { at: dropped.join(", ") })]),
     ...(program === undefined
       ? []
-      : [issueOf(about, "warning", "command-line", { at: "command", detail: `write "${program}" there` })])
+      : [ConfigIssue.make(about, "warning", "command-line", { at: "command", detail: `write "${program}" there` })])
   ]
   const rights = Scope.rights(originOf(merged))
   const subject = ServerPolicy.subject(config, fingerprint)
@@ -181,7 +179,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
     )
   return {
     found: { ...base, state: { _tag: enabled ? "Ready" : "Disabled" }, entry, config },
-    issues: warnings.concat(hazards.map((hazard) => issueOf(about, "warning", hazard.kind, hazard))),
+    issues: warnings.concat(hazards.map((hazard) => ConfigIssue.make(about, "warning", hazard.kind, hazard))),
     ...(server === undefined || expansion === undefined || rights.start
       ? undefined
       : { candidate: candidateOf(server, config, expansion, hazards) })
@@ -211,7 +209,7 @@ const trusted = (
   const about = { ...provenance, server: found.name }
   return {
     found: { ...found, config: granted },
-    issues: issues.concat(unset.map((one) => issueOf(about, "error", "variable-unset", one)))
+    issues: issues.concat(unset.map((one) => ConfigIssue.make(about, "error", "variable-unset", one)))
   }
 }
 

@@ -40,8 +40,10 @@ interface Change {
   readonly value: unknown
 }
 
+const originOf = (scope: NativeFile["scope"]) => scope === "user" ? "home" : "workspace"
+
 const decode = (text: string, { path, scope }: Pick<NativeFile, "path" | "scope">) =>
-  ConfigFile.decode(Buffer.from(text), { host: "native", scope, path })
+  ConfigFile.decode(Buffer.from(text), { host: "native", scope, origin: originOf(scope), path })
 
 const refuse = (detail: string, byHand?: string) =>
   Effect.fail<Refusal>({ detail, ...(byHand === undefined ? {} : { byHand }) })
@@ -50,7 +52,7 @@ const refuse = (detail: string, byHand?: string) =>
 export const open = Effect.fnUntraced(function*(paths: ReadonlyArray<string>, scope: NativeFile["scope"]) {
   const files = yield* ConfigFiles.ConfigFiles
   const path = Option.getOrElse(yield* Effect.findFirst(paths, files.exists), () => paths[0] ?? "")
-  const content = yield* files.read(path, { origin: scope === "user" ? "home" : "workspace" })
+  const content = yield* files.read(path, { origin: originOf(scope) })
   if (content?._tag === "Refused") return yield* refuse(content.detail)
   const text = content === undefined ? "" : new TextDecoder().decode(content.bytes)
   const decoded = yield* decode(text, { path, scope })

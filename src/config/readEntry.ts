@@ -55,14 +55,10 @@ export interface Keys {
   readonly hint: (key: string) => string | undefined
 }
 
-const servers: ReadonlyArray<readonly [string, FieldSchema.Row]> = Object.entries<FieldSchema.Row>({
-  ...rowsOf.stdio,
-  ...rowsOf["streamable-http"]
-})
-
 /** Every field under its own name and its aliases. */
 const everyField: Dialect.Fields = Object.fromEntries(
-  servers.flatMap(([key, { aliases = [] }]) => [key, ...aliases].map((word) => [word, { is: key as Dialect.Meaning }]))
+  Object.entries<FieldSchema.Row>({ ...rowsOf.stdio, ...rowsOf["streamable-http"] })
+    .flatMap(([key, { aliases = [] }]) => [key, ...aliases].map((word) => [word, { is: key as Dialect.Meaning }]))
 )
 
 /** Without capitals and joining characters, which are what is most often wrong. */
@@ -235,7 +231,7 @@ const enabledOf = (to: Read.Reading, from: Read.Uses): boolean => {
 
 /** The program and its arguments, which some hosts write as one list. */
 const programOf = (to: Read.Reading, from: Read.Uses) => {
-  const [command = "", ...words] = Read.first(to, from, "command", ({ key, value }) => {
+  const [command = "", ...words] = Read.first(to, from.get("command"), ({ key, value }) => {
     const [program = "", ...rest] = (isList(value) ? value : [value]).map((word) => Read.text(to, word, key))
     Read.checkProgram(to, program, key)
     return [
@@ -265,13 +261,14 @@ const addressOf = (to: Read.Reading, from: Read.Uses, said: Exclude<Dialect.Tran
 /** The fields that are read by their schema, one key each. */
 const fieldsOf = (to: Read.Reading, from: Read.Uses, transport: Dialect.Transport): Record<string, unknown> => {
   const found: Record<string, unknown> = {}
-  const own = rowsOf[transport === "auto" ? "streamable-http" : transport]
-  for (const [key, { schema, words }] of servers) {
+  const own: FieldSchema.Rows = rowsOf[transport === "auto" ? "streamable-http" : transport]
+  for (const [meaning, uses] of from) {
+    const { schema, words } = Object.hasOwn(own, meaning) ? own[meaning]! : {}
     // `enabled` was read together with `disabled`
-    if (key === "enabled" || !Read.isPlain(schema) || !Object.hasOwn(own, key)) continue
+    if (schema === undefined || meaning === "enabled" || !Read.isPlain(schema)) continue
     const read = ({ field, key, value }: Read.Use) => Read.readField(to, schema, value, key, field, words)
-    const value = Read.first(to, from, key as Dialect.Meaning, read)
-    if (value !== undefined) found[key] = value
+    const value = Read.first(to, uses, read)
+    if (value !== undefined) found[meaning] = value
   }
   for (const { field, key, value } of Read.all(to, from, "timeouts")) {
     const parts = isTable(value)

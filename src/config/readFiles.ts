@@ -5,9 +5,8 @@ import { sha256 } from "../json/canonical.ts"
 import { nearest } from "../text/nearest.ts"
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
 import * as ConfigFile from "./ConfigFile.ts"
-import { type About, issueOf } from "./ConfigFile.ts"
 import type * as ConfigFiles from "./ConfigFiles.ts"
-import type * as ConfigIssue from "./ConfigIssue.ts"
+import * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import { isList, isText, table } from "./document.ts"
@@ -101,7 +100,7 @@ const contentOf = (
     if (item._tag !== "Server") return item
     const { entry, warnings } = withRights(item.entry, origin, item.approval)
     for (const warning of warnings) {
-      removed.push(issueOf({ ...item.provenance, server: item.name }, "warning", warning.kind, warning))
+      removed.push(ConfigIssue.make({ ...item.provenance, server: item.name }, "warning", warning.kind, warning))
     }
     return warnings.length === 0 ? item : { ...item, entry, warnings: [...item.warnings, ...warnings] }
   })
@@ -112,7 +111,9 @@ const contentOf = (
   const { invalid = [], policy } = file.policy === undefined
     ? { policy: undefined }
     : ServerPolicy.withVariables(file.policy, started)
-  const misunderstood = invalid.map((fault) => issueOf({ provider, scope, path }, "warning", "invalid-policy", fault))
+  const misunderstood = invalid.map((fault) =>
+    ConfigIssue.make({ provider, scope, path }, "warning", "invalid-policy", fault)
+  )
   return {
     ...file,
     digest,
@@ -152,12 +153,12 @@ const askedBy = (options: ConfigDiscovery.Options, files: ReadonlyArray<File>): 
 
 const unknownImport = ({ by, host }: Asked): ReadonlyArray<Issue> => {
   if (Locate.dialectsOf(host).length > 0) return []
-  const about: About = by === undefined
+  const about: ConfigIssue.Place = by === undefined
     ? { provider: "code", scope: "session" }
     : { provider: by.provider, scope: by.scope, path: by.path, ...by.document.position(["imports"]) }
   const [near] = nearest(host, [...new Set(Dialect.all.map((dialect) => dialect.host)), Locate.everything])
   const detail = near === undefined ? host : `${host}; did you mean ${near}?`
-  return [issueOf(about, "warning", "unknown-import", { at: "imports", detail })]
+  return [ConfigIssue.make(about, "warning", "unknown-import", { at: "imports", detail })]
 }
 
 /** The files of one discovery. */
@@ -184,7 +185,7 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
       function*(source: Locate.Source, found: ConfigFiles.Content | ConfigFiles.Refused | undefined) {
         const { origin, path, pointer = [], provider, scope } = source
         const fault = (kind: ConfigIssue.FileFault, detail: string) => [
-          issueOf({ provider, scope, path }, "error", kind, { detail })
+          ConfigIssue.make({ provider, scope, path }, "error", kind, { detail })
         ]
         if (found === undefined) {
           return source.isNamed ? unusable(source, fault("unreadable", "there is no such file")) : undefined

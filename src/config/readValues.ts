@@ -80,15 +80,14 @@ export const all = (to: Reading, from: Uses, ...meanings: ReadonlyArray<Dialect.
   return found
 }
 
-/** The first key of a meaning with a usable value; the others are reported. */
+/** The first key of one meaning with a usable value; the others are reported. */
 export const first = <A>(
   to: Reading,
-  from: Uses,
-  meaning: Dialect.Meaning,
+  uses: ReadonlyArray<Use> | undefined,
   read: (use: Use) => A | undefined
 ): A | undefined => {
   let found: A | undefined
-  for (const use of from.get(meaning) ?? []) {
+  for (const use of uses ?? []) {
     if (found === undefined) {
       noteWord(to, use)
       found = read(use)

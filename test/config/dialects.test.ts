@@ -741,8 +741,10 @@ describe("a document", () => {
   })
 })
 
-const read = (text: string, options: Omit<ConfigFile.Options, "scope"> & { readonly scope?: Scope.Scope }) =>
-  ConfigFile.decode(new TextEncoder().encode(text), { scope: "project", ...options })
+const read = (
+  text: string,
+  { scope = "project", ...options }: Omit<ConfigFile.Options, "origin" | "scope"> & { readonly scope?: Scope.Scope }
+) => ConfigFile.decode(new TextEncoder().encode(text), { ...options, scope, origin: Samples.usualOrigin[scope] })
 
 describe("a file", () => {
   const doubled = `{"mcpServers":{"a":{"command":"safe"}},\n"mcpServers":{"a":{"command":"canary"}}}`
@@ -987,7 +989,7 @@ describe("whatever a file holds", () => {
         for (const item of items) {
           const warnings = item._tag === "Server" ? item.warnings : item._tag === "Invalid" ? [item] : []
           for (const { at, kind } of warnings) {
-            const message = ConfigIssue.explain(kind, { host: dialect.host, at })
+            const message = ConfigIssue.make({ provider: dialect.host, scope }, "error", kind, { at }).message
             assert.notInclude(message, canary)
             assert.notMatch(message, /[\u0000-\u001f]/)
           }
@@ -1053,7 +1055,8 @@ describe("whatever a file holds", () => {
 describe("a sentence", () => {
   it("names what it is about, cut and made visible", () => {
     const server = `a\u001b[2J\u202e${"x".repeat(500)}`
-    const sentence = ConfigIssue.explain("coerced", { host: "cursor", server, at: "env.A\nB" })
+    const place = { provider: "cursor", scope: "user", server } as const
+    const sentence = ConfigIssue.make(place, "warning", "coerced", { at: "env.A\nB" }).message
     // eslint-disable-next-line no-control-regex
     assert.notMatch(sentence, /[\u0000-\u001f\u202e]/)
     assert.include(sentence, "a\\x1b[2J\\u{202e}xxx")

@@ -181,7 +181,8 @@ describe("the name of a server", () => {
       const text = JSON.stringify({ mcpServers: { "g\u0456thub": { command: "x" }, docs: { command: "x" } } })
       const { issues, items } = yield* ConfigFile.decode(new TextEncoder().encode(text), {
         host: "native",
-        scope: "user"
+        scope: "user",
+        origin: "home"
       })
       assert.deepStrictEqual(items.map((item) => [item._tag, item.name]), [["Invalid", "g\u0456thub"], [
         "Server",

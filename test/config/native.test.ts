@@ -16,7 +16,12 @@ import * as Trust from "../../src/config/Trust.ts"
 import { costlyRuns } from "../support/runs.ts"
 
 const read = (text: string, ending = "json") =>
-  ConfigFile.decode(new TextEncoder().encode(text), { host: "native", scope: "user", path: `mcp-client.${ending}` })
+  ConfigFile.decode(new TextEncoder().encode(text), {
+    host: "native",
+    scope: "user",
+    origin: "home",
+    path: `mcp-client.${ending}`
+  })
 
 const published = readFileSync(new URL("../../schema/mcp-client.schema.json", import.meta.url), "utf8")
 const validate = new Ajv({ strict: false }).compile(JSON.parse(published))
@@ -517,7 +522,7 @@ describe("a field of a server", () => {
             Effect.map(
               ConfigFile.decode(
                 new TextEncoder().encode(JSON.stringify({ mcpServers: { a: { ...target, [key]: value } } })),
-                { host, scope: "user", path: "mcp-client.json" }
+                { host, scope: "user", origin: "home", path: "mcp-client.json" }
               ),
               ({ issues, items: [item] }) => {
                 assert.deepStrictEqual(issues.map(({ message }) => message), [])

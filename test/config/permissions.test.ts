@@ -6,12 +6,16 @@ import * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Pool from "../support/pool.ts"
 import * as Runtime from "../support/runtime.ts"
+import { usualOrigin } from "../support/samples.ts"
 
-const read = (text: string, options: ConfigFile.Options) =>
-  Effect.map(ConfigFile.decode(new TextEncoder().encode(text), options), ({ issues, permissions }) => ({
-    rules: permissions ?? [],
-    issues: issues.map(({ at, kind }) => [kind, at])
-  }))
+const read = (text: string, options: Omit<ConfigFile.Options, "origin">) =>
+  Effect.map(
+    ConfigFile.decode(new TextEncoder().encode(text), { ...options, origin: usualOrigin[options.scope] }),
+    ({ issues, permissions }) => ({
+      rules: permissions ?? [],
+      issues: issues.map(({ at, kind }) => [kind, at])
+    })
+  )
 
 const decide = (rules: ReadonlyArray<PermissionRule.Input>, server: string, name: string, args = {}) =>
   PermissionRule.compile(rules).decide({ kind: "tool", server, name, args })?.decision

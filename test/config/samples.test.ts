@@ -29,6 +29,7 @@ const read = (sample: Samples.Sample, file: Samples.SampleFile, scope: Scope.Sco
   ConfigFile.decode(file.bytes, {
     host: hostOf(sample),
     scope,
+    origin: Samples.usualOrigin[scope],
     path: text(sample.expected.file) ?? file.path,
     ...(Array.isArray(sample.expected.pointer) ? { pointer: sample.expected.pointer } : {}),
     ...(sample.expected.strict === true ? { strict: true } : {})

@@ -173,6 +173,16 @@ export const cut = (ours: Json, theirs: Json): Json =>
 
 export const isScope = (text: unknown): text is Scope.Scope => Scope.order.some((scope) => scope === text)
 
+/** Who writes the files of a scope, where a sample does not say. */
+export const usualOrigin: { readonly [S in Scope.Scope]: Scope.Origin } = {
+  managed: "system",
+  session: "code",
+  local: "workspace",
+  project: "workspace",
+  user: "home",
+  plugin: "plugin"
+}
+
 /** The place of a file among those of its host, by the end of its path. */
 export const locationOf = (dialect: Dialect.Dialect | undefined, file: string): Dialect.Location | undefined =>
   dialect?.locations.find(({ path: paths }) => JSON.stringify(paths).includes(`/${file}"`))
