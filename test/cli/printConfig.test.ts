@@ -25,7 +25,7 @@ describe("the entry of a host", () => {
     it.effect(`is read as the same program in the file of ${dialect.host}`, () =>
       Effect.gen(function*() {
         const { format, paths: [path], text } = print(dialect.host)
-        const options = { host: dialect.host, scope: "user", path, format, strict: true } as const
+        const options = { host: dialect.host, scope: "user", origin: "home", path, format, strict: true } as const
         const { items: [item, ...others], issues } = yield* ConfigFile.decode(
           new TextEncoder().encode(text),
           options
