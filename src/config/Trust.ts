@@ -104,20 +104,6 @@ type Approval = typeof Approval.Type
 const approved = (grants: ReadonlyArray<string>): Verdict => ({ _tag: "Approved", grants })
 const pending = (waiting: Waiting): Verdict => ({ _tag: "Pending", ...waiting })
 
-/** The verdict on an entry, by its fingerprint and the stored approval. */
-const judge = (fingerprint: string, found: TrustStore.Found<Approval>): Verdict => {
-  switch (found._tag) {
-    case "Nothing":
-      return pending({ why: "new" })
-    case "Unreadable":
-      return pending({ why: "unreadable", detail: found.detail })
-    case "Document": {
-      const { value } = found
-      return value.fingerprint === fingerprint && !value.isOver ? approved(value.grants) : pending({ why: "changed" })
-    }
-  }
-}
-
 const isSame = (a: Verdict, b: Verdict): boolean =>
   a._tag === "Pending"
     ? b._tag === "Pending" && a.why === b.why
@@ -167,33 +153,34 @@ export const make = (
     const announce = ({ candidate: { fingerprint, root, server }, verdict }: Reviewed): void =>
       publish(McpEvent.McpEvent.TrustChanged({ server, root, fingerprint, verdict }))
 
-    const notKept = ({ server }: Candidate) =>
-      Effect.mapError(({ detail }: TrustStore.Unusable) => new McpError.TrustNotKept({ server, detail }))
-
     /** Marks an approval as over, unless another process has replaced it. */
     const end = (candidate: Candidate, approval: Approval) => {
       over.add(idOf(approval))
       return approvals.update(placeOf(candidate), (now) =>
         now._tag === "Document" && idOf(now.value) === idOf(approval) ? { ...now.value, isOver: true } : undefined)
-        .pipe(
-          Effect.catchAll(({ detail }) =>
-            report(candidate, detail)
-          )
-        )
+        .pipe(Effect.catchAll(({ detail }) =>
+          report(candidate, detail)
+        ))
     }
 
-    const unusable = (candidate: Candidate, { detail }: TrustStore.Unusable): Effect.Effect<Verdict> =>
+    const unreadable = (candidate: Candidate, detail: string): Effect.Effect<Verdict> =>
       Effect.as(report(candidate, detail), pending({ why: "unreadable", detail }))
 
-    const look = (candidate: Candidate, found: TrustStore.Found<Approval>): Effect.Effect<Verdict> =>
-      Effect.gen(function*() {
-        if (found._tag === "Unreadable") yield* report(candidate, found.detail)
-        if (found._tag !== "Document") return judge(candidate.fingerprint, found)
-        const value = { ...found.value, isOver: found.value.isOver || over.has(idOf(found.value)) }
-        const verdict = judge(candidate.fingerprint, { ...found, value })
-        if (verdict._tag === "Pending" && !value.isOver) yield* end(candidate, value)
-        return verdict
-      })
+    /** The verdict on an entry, by its fingerprint and the stored approval. */
+    const judge = (
+      candidate: Candidate,
+      stored: Either.Either<TrustStore.Found<Approval>, TrustStore.Unusable>
+    ): Effect.Effect<Verdict> => {
+      if (Either.isLeft(stored)) return unreadable(candidate, stored.left.detail)
+      const found = stored.right
+      if (found._tag === "Nothing") return Effect.succeed(pending({ why: "new" }))
+      if (found._tag === "Unreadable") return unreadable(candidate, found.detail)
+      const { value } = found
+      const isOver = value.isOver || over.has(idOf(value))
+      return value.fingerprint === candidate.fingerprint && !isOver
+        ? Effect.succeed(approved(value.grants))
+        : Effect.as(isOver ? Effect.void : end(candidate, value), pending({ why: "changed" }))
+    }
 
     const review: Service["review"] = (candidates) =>
       turn.withPermits(1)(Effect.gen(function*() {
@@ -202,11 +189,7 @@ export const make = (
         const found = new Map(asked.map((candidate, at) => [candidate, stored[at]!]))
         const verdicts = yield* Effect.forEach(candidates, (candidate) => {
           const approval = found.get(candidate)
-          if (approval === undefined) return Effect.succeed(approved(harmless(candidate)))
-          return Either.match(approval, {
-            onLeft: (error) => unusable(candidate, error),
-            onRight: (found) => look(candidate, found)
-          })
+          return approval === undefined ? Effect.succeed(approved(harmless(candidate))) : judge(candidate, approval)
         })
         const before = reviewed
         const all = candidates.map((candidate, at): Reviewed => ({ candidate, verdict: verdicts[at]! }))
@@ -236,35 +219,42 @@ export const make = (
           : Effect.succeed(found)
       })
 
-    const decided = (candidate: Candidate, verdict: Verdict): void => {
-      // the review may have found another entry while the decision was written
-      if (reviewed.get(candidate.server)?.candidate.fingerprint === candidate.fingerprint) {
-        reviewed = new Map(reviewed).set(candidate.server, { candidate, verdict })
-      }
-      announce({ candidate, verdict })
-      changes.publish()
-    }
-
-    const approve: Service["approve"] = (wanted, approving) =>
+    /** Makes and keeps a decision of a person, which gives the new verdict. */
+    const decide = (wanted: string, keep: (candidate: Candidate) => Effect.Effect<Verdict, TrustStore.Unusable>) =>
       turn.withPermits(1)(Effect.gen(function*() {
         const candidate = yield* find(wanted)
-        const grants = approving?.variables === undefined
-          ? harmless(candidate)
-          : candidate.variables.filter((name) => approving.variables?.includes(name))
-        const at = yield* Clock.currentTimeMillis
-        const approval: Approval = { fingerprint: candidate.fingerprint, grants, at, isOver: false }
-        yield* notKept(candidate)(approvals.update(placeOf(candidate), () => approval))
-        over.delete(idOf(approval))
-        decided(candidate, approved(grants))
+        const { server } = candidate
+        const verdict = yield* Effect.mapError(
+          keep(candidate),
+          ({ detail }) => new McpError.TrustNotKept({ server, detail })
+        )
+        // a review may have found another entry while the decision was written
+        if (reviewed.get(server)?.candidate.fingerprint === candidate.fingerprint) {
+          reviewed = new Map(reviewed).set(server, { candidate, verdict })
+        }
+        announce({ candidate, verdict })
+        changes.publish()
       }))
+
+    const approve: Service["approve"] = (wanted, { variables } = {}) =>
+      decide(wanted, (candidate) =>
+        Effect.gen(function*() {
+          const { fingerprint } = candidate
+          const grants = variables === undefined
+            ? harmless(candidate)
+            : candidate.variables.filter((name) => variables.includes(name))
+          const approval: Approval = { fingerprint, grants, at: yield* Clock.currentTimeMillis, isOver: false }
+          yield* approvals.update(placeOf(candidate), () => approval)
+          over.delete(idOf(approval))
+          return approved(grants)
+        }))
 
     const revoke: Service["revoke"] = (wanted) =>
-      turn.withPermits(1)(Effect.gen(function*() {
-        const candidate = yield* find(wanted)
-        yield* notKept(candidate)(approvals.remove(placeOf(candidate)))
-        listed.delete(candidate.fingerprint)
-        decided(candidate, pending({ why: "new" }))
-      }))
+      decide(wanted, (candidate) =>
+        Effect.map(approvals.remove(placeOf(candidate)), () => {
+          listed.delete(candidate.fingerprint)
+          return pending({ why: "new" })
+        }))
 
     return {
       review,
