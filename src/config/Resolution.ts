@@ -59,13 +59,9 @@ export const defaults: Options = {
 }
 
 /** A part of a configuration that is not used; the server connects without it. */
-export interface Warning {
-  readonly kind: ConfigIssue.Warning
-  /** The field: `envFile`. */
+export interface Warning extends ConfigIssue.EntryWarning {
   readonly at: string
   readonly variable: string | undefined
-  /** The fault and its remedy, in one sentence. */
-  readonly detail?: string | undefined
 }
 
 export interface Resolved {
@@ -133,8 +129,11 @@ interface Notes {
   readonly secrets: Set<string>
 }
 
+/** A configuration that has templates. */
+type Templates = ServerConfig.ServerConfig & { readonly expansion: Scope.Expansion }
+
 /** A bearer token in a variable as a header, so that it is read by the same rules as any other variable. */
-const withBearer = (config: ServerConfig.ServerConfig): ServerConfig.ServerConfig => {
+const withBearer = (config: Templates): Templates => {
   if (!("bearerTokenEnvVar" in config) || config.bearerTokenEnvVar === undefined) return config
   const { bearerTokenEnvVar, ...rest } = config
   const others = Array.from(config.headers ?? []).filter(([name]) => name.toLowerCase() !== "authorization")
@@ -143,11 +142,8 @@ const withBearer = (config: ServerConfig.ServerConfig): ServerConfig.ServerConfi
 }
 
 /** The configuration without the inherited variables that its origin may not read. */
-const narrowed = (
-  config: ServerConfig.ServerConfig,
-  { grants, origin }: Scope.Expansion,
-  { warnings }: Notes
-): ServerConfig.ServerConfig => {
+const narrowed = (config: Templates, { warnings }: Notes): Templates => {
+  const { grants, origin } = config.expansion
   if (Scope.rights(origin).environment || !("inheritEnv" in config) || config.inheritEnv === undefined) return config
   const { inheritEnv: asked } = config
   const inheritEnv = typeof asked === "boolean"
@@ -160,33 +156,29 @@ const narrowed = (
 }
 
 /** The literal variables of an entry. Empty for an origin with the right to the environment, which is read in their place. */
-const ownVariables = (config: ServerConfig.ServerConfig, expansion: Scope.Expansion) => {
-  const own = new Map<string, string>()
-  const isRead = expansion.onlyOwn === true || !Scope.rights(expansion.origin).environment
-  const env = "env" in config && isRead ? config.env : undefined
-  for (const [name, value] of [...(env ?? []), ...(expansion.own ?? [])]) {
+const ownVariables = ({ expansion: { onlyOwn, origin, own }, ...config }: Templates): ReadonlyMap<string, string> => {
+  const env = "env" in config && (onlyOwn === true || !Scope.rights(origin).environment) ? config.env : undefined
+  return new Map([...(env ?? []), ...(own ?? [])].flatMap(([name, value]) => {
     const parts = Interpolation.parse(Redacted.value(value))
-    if (parts.every((part) => typeof part === "string")) own.set(name, parts.join(""))
-  }
-  return own
+    return parts.every((part) => typeof part === "string") ? [[name, parts.join("")]] : []
+  }))
 }
 
-const askingOf = (
-  config: ServerConfig.ServerConfig,
-  expansion: Scope.Expansion,
-  environment: Access.Asking["environment"]
-): Access.Asking => ({
-  origin: expansion.origin,
-  grants: expansion.grants,
-  own: ownVariables(config, expansion),
-  environment: expansion.onlyOwn === true ? {} : environment,
-  places: expansion.places,
-  answers: new Map(),
-  hidden: new Set((expansion.inputs ?? []).flatMap(({ id, secret }) => secret === true ? [id] : []))
-})
+const askingOf = (config: Templates, environment: Access.Asking["environment"]): Access.Asking => {
+  const { grants, inputs = [], onlyOwn, origin, places } = config.expansion
+  return {
+    origin,
+    grants,
+    own: ownVariables(config),
+    environment: onlyOwn === true ? {} : environment,
+    places,
+    answers: new Map(),
+    hidden: new Set(inputs.flatMap(({ id, secret }) => secret === true ? [id] : []))
+  }
+}
 
 /** The references of a configuration, where they stand, and their values as far as nothing has to be asked. */
-const references = (config: ServerConfig.ServerConfig, asking: Access.Asking) =>
+const references = (config: Templates, asking: Access.Asking) =>
   ServerConfig.texts(config).flatMap(({ at, field, template }) => {
     const valueOf = Access.answer(asking, field, template)
     return Interpolation.references(template).map((reference) => {
@@ -200,8 +192,9 @@ const trimmed = (text: string): string => text.replace(/\r?\n$/, "")
 
 /** The value that a file, a program or a person gives; nothing if there is no answer. */
 const answerOf =
-  (sources: Sources, config: ServerConfig.ServerConfig, expansion: Scope.Expansion, host: HostEnvironment.Host) =>
+  (sources: Sources, config: Templates, host: HostEnvironment.Host) =>
   (reference: Interpolation.Reference, at: string): Effect.Effect<string | undefined, Failure> => {
+    const { expansion } = config
     const { kind, name } = reference
     const home = Paths.home(expansion, host)
     const failed = (detail: string) => invalid(config.name, at, `${quote(Interpolation.nameOf(reference))} ${detail}`)
@@ -242,7 +235,7 @@ const isEmptied = (value: string): boolean => /^\s*(?:[A-Za-z][A-Za-z0-9-]*\s+)?
 
 /** The fields with the values of their templates. */
 const filled = (
-  { expansion: _, ...config }: ServerConfig.ServerConfig,
+  { expansion: _, ...config }: Templates,
   asking: Access.Asking,
   { secrets }: Notes
 ): Either.Either<object, Failure> => {
@@ -288,10 +281,10 @@ const checked = (fields: object, config: ServerConfig.ServerConfig) =>
 
 /** An entry without the right to the environment sends no credentials in the clear. */
 const confidential = (
-  { expansion, ...config }: ServerConfig.ServerConfig,
+  { expansion, ...config }: Templates,
   plain: ServerConfig.ServerConfig
 ): Effect.Effect<void, Failure> => {
-  if (!("url" in config) || !("url" in plain) || expansion === undefined) return Effect.void
+  if (!("url" in config) || !("url" in plain)) return Effect.void
   if (Scope.rights(expansion.origin).environment || !RemoteHeaders.isClear(new URL(plain.url))) return Effect.void
   const { headers = new Map<string, Redacted.Redacted>(), headersCommand, oauth } = config
   const templates = Array.from(headers, ([name, template]) => [name, Redacted.value(template)] as const)
@@ -336,40 +329,36 @@ const withEnvFile = (
   )
 }
 
+const hasTemplates = (config: ServerConfig.ServerConfig): config is Templates => config.expansion !== undefined
+
 /** The environment variables that are unset now, found without running a program or asking anything. */
 export const unset = (
   config: ServerConfig.ServerConfig,
   environment: Access.Asking["environment"]
 ): ReadonlyArray<{ readonly at: string; readonly detail: string }> =>
-  config.expansion === undefined
-    ? []
-    : references(withBearer(config), askingOf(config, config.expansion, environment))
-      .filter(({ fault, reference }) => reference.kind === "env" && fault === "variable-unset")
-      .map(({ at, reference }) => ({
-        at,
-        detail: Access.nextStep(reference, "variable-unset", config.provenance?.provider)
-      }))
+  !hasTemplates(config) ? [] : references(withBearer(config), askingOf(config, environment))
+    .filter(({ fault, reference }) => reference.kind === "env" && fault === "variable-unset")
+    .map(({ at, reference }) => ({
+      at,
+      detail: Access.nextStep(reference, "variable-unset", config.provenance?.provider)
+    }))
 
 /** The kinds of references that files, programs and people answer. */
 const asked: ReadonlySet<Interpolation.Reference["kind"]> = new Set(["input", "secret", "file", "cmd"])
 
 const fromSources = (sources: Sources): Resolution["Type"] => {
   const templates = Effect.fnUntraced(
-    function*(
-      found: ServerConfig.ServerConfig,
-      expansion: Scope.Expansion,
-      host: HostEnvironment.Host,
-      notes: Notes
-    ) {
-      const config = narrowed(withBearer(found), expansion, notes)
-      const asking = askingOf(config, expansion, host.variables())
+    function*(found: Templates, host: HostEnvironment.Host, notes: Notes) {
+      const { expansion } = found
+      const config = narrowed(withBearer(found), notes)
+      const asking = askingOf(config, host.variables())
       const all = references(config, asking)
       const forbidden = all.find(({ fault }) => fault === "variable-forbidden")
       if (forbidden !== undefined) {
         return yield* missing(config, forbidden.at, forbidden.reference, "variable-forbidden")
       }
       const answers = new Map<string, string>()
-      const ask = answerOf(sources, config, expansion, host)
+      const ask = answerOf(sources, config, host)
       const questions = all.filter(({ reference }) => asked.has(reference.kind))
         .map(({ at, reference }) => [Interpolation.nameOf(reference), [reference, at] as const] as const)
       for (const [name, question] of new Map(questions)) {
@@ -396,9 +385,9 @@ const fromSources = (sources: Sources): Resolution["Type"] => {
     resolve: Effect.fnUntraced(function*(found) {
       const host = yield* HostEnvironment.HostEnvironment
       const notes: Notes = { warnings: [], secrets: new Set() }
-      const config = found.expansion === undefined
-        ? yield* withEnvFile(sources, found, undefined, host, notes)
-        : yield* templates(found, found.expansion, host, notes)
+      const config = hasTemplates(found)
+        ? yield* templates(found, host, notes)
+        : yield* withEnvFile(sources, found, undefined, host, notes)
       yield* permitted(found, config)
       const secrets = new Set([...notes.secrets, ...Secrets.named(config)])
       secrets.delete("")
