@@ -234,11 +234,7 @@ const answerOf =
 const isEmptied = (value: string): boolean => /^\s*(?:[A-Za-z][A-Za-z0-9-]*\s+)?$/.test(value)
 
 /** The fields with the values of their templates. */
-const filled = (
-  { expansion: _, ...config }: Templates,
-  asking: Access.Asking,
-  { secrets }: Notes
-): Either.Either<object, Failure> => {
+const filled = ({ expansion: _, ...config }: Templates, asking: Access.Asking, { secrets }: Notes) => {
   let failure: Failure | undefined
   const fields = ServerConfig.mapTexts(config, ({ at, field, template }) => {
     const isSent = field === "header" || field === "url"
@@ -280,10 +276,7 @@ const checked = (fields: object, config: ServerConfig.ServerConfig) =>
   })
 
 /** An entry without the right to the environment sends no credentials in the clear. */
-const confidential = (
-  { expansion, ...config }: Templates,
-  plain: ServerConfig.ServerConfig
-): Effect.Effect<void, Failure> => {
+const confidential = ({ expansion, ...config }: Templates, plain: ServerConfig.ServerConfig) => {
   if (!("url" in config) || !("url" in plain)) return Effect.void
   if (Scope.rights(expansion.origin).environment || !RemoteHeaders.isClear(new URL(plain.url))) return Effect.void
   const { headers = new Map<string, Redacted.Redacted>(), headersCommand, oauth } = config

@@ -135,11 +135,7 @@ const flagFaults = (policy: Table): ReadonlyArray<ServerPolicy.Fault> =>
   })
 
 /** An invalid rule is a fault and the others hold; variables stay as they are written. */
-const policyOf = (
-  of: keyof typeof words,
-  root: Table,
-  { origin, path, provider, scope }: From
-): { readonly policy: ServerPolicy.Policy | undefined; readonly invalid: ReadonlyArray<ServerPolicy.Fault> } => {
+const policyOf = (of: keyof typeof words, root: Table, { origin, path, provider, scope }: From) => {
   const { identities: identified, isClosed, lists }: Words = words[of]
   const sections = of === "native" ? ["policy", "security"].filter((key) => root.has(key)) : []
   const invalid: Array<ServerPolicy.Fault> = sections.filter((key) => !isTable(root.get(key)))
@@ -209,11 +205,7 @@ const policyOf = (
 const actions = ["allow", "ask", "deny"] as const
 
 /** Reads one rule on tools. A rule that cannot be read becomes the strictest about the tool that it names, or about all. */
-const toolRule = (
-  value: Value,
-  strictest: PermissionRule.Decision,
-  source: PermissionRule.Source
-): { readonly rule: PermissionRule.Input; readonly detail: string | undefined } => {
+const toolRule = (value: Value, strictest: PermissionRule.Decision, source: PermissionRule.Source) => {
   const written = table(value)
   const [tool, args] = [written.get("tool"), written.get("args")]
   const action = written.get("action") ?? written.get("decision")
@@ -240,10 +232,7 @@ const toolRule = (
 }
 
 /** The rules of an origin that may not allow only narrow. */
-const permissionsOf = (
-  root: Table,
-  { origin, scope }: From
-): { readonly rules: ReadonlyArray<PermissionRule.Input>; readonly invalid: ReadonlyArray<ServerPolicy.Fault> } => {
+const permissionsOf = (root: Table, { origin, scope }: From) => {
   const value = root.get("permissions")
   const source = scope === "managed" ? "managed" : Scope.rights(origin).allow ? "user" : "workspace"
   const strictest = source === "workspace" ? "ask" : "deny"

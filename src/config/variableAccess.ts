@@ -69,16 +69,12 @@ const inHost = (template: string): ReadonlySet<string> => {
  * read their own literal variables, granted ones, and harmless ones where nothing is sent. A host name, a command and a
  * folder never hold a credential, because they are shown.
  */
-const permits = (
-  { grants, hidden, origin, own, places }: Asking,
-  field: Field,
-  template: string
-): (reference: Interpolation.Reference) => boolean => {
+const permits = ({ grants, hidden, origin, own, places }: Asking, field: Field, template: string) => {
   const rights = Scope.rights(origin)
   const isShown = field === "command" || field === "cwd"
   const isSent = field === "url" || field === "header"
   const hosts = field === "url" ? inHost(template) : new Set<string>()
-  return (reference) => {
+  return (reference: Interpolation.Reference): boolean => {
     const { kind, name } = reference
     switch (kind) {
       case "var":
@@ -132,23 +128,16 @@ export const nextStep = (
 export const valueIn = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
-const valueOf = (
-  { answers, environment, own, places }: Asking,
-  { kind, name }: Interpolation.Reference
-): string | undefined => {
+const valueOf = ({ answers, environment, own, places }: Asking, { kind, name }: Interpolation.Reference) => {
   // some hosts write places as variables, and no variable has such a name
   if (kind === "env") return own.get(name) ?? valueIn(places, name) ?? valueIn(environment, name)
   return kind === "var" ? valueIn(places, name) : kind === "unknown" ? undefined : answers.get(`${kind}:${name}`)
 }
 
 /** The value of a reference in this field; a default counts for an unset variable, and not for a forbidden one. */
-export const answer = (
-  asking: Asking,
-  field: Field,
-  template: string
-): (reference: Interpolation.Reference) => Either.Either<string, Failure> => {
+export const answer = (asking: Asking, field: Field, template: string) => {
   const isPermitted = permits(asking, field, template)
-  return (reference) => {
+  return (reference: Interpolation.Reference): Either.Either<string, Failure> => {
     const failure = (kind: Failure["kind"]) => ({ kind, variable: Interpolation.nameOf(reference) })
     if (!isPermitted(reference)) return Either.left(failure("variable-forbidden"))
     const isAsked = reference.kind === "input" || reference.kind === "secret"
@@ -160,8 +149,5 @@ export const answer = (
 }
 
 /** The value of a template in this field. */
-export const resolve = (
-  asking: Asking,
-  field: Field,
-  template: string
-): Either.Either<string, Failure> => Interpolation.fill(template, answer(asking, field, template))
+export const resolve = (asking: Asking, field: Field, template: string): Either.Either<string, Failure> =>
+  Interpolation.fill(template, answer(asking, field, template))
