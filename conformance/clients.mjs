@@ -109,22 +109,50 @@ const withMcporter = async (config, way) => {
     assert.match(await ask("call", `agent-${way}.cocode`, "prompt=the sky is blue"), /one thing: the sky is blue/))
 }
 
-/** As documented, without a flag: these clients cannot ask a person. */
-const withoutFlags = async (serve) => {
-  const add = async (...flags) => {
-    const gateway = { command: process.execPath, args: [...serve, ...flags], env }
-    const ask = mcporter(write("unattended.json", { gateway }))
-    return ask("call", "gateway.mcp__old__add", "a=1", "b=2", "--output", "raw").catch(({ stdout }) => stdout)
-  }
-  const name = (what) => `mcporter ${Programs.versions.mcporter}, as documented: ${what}`
-  await check(name("calls a read-only tool"), async () => {
-    const ask = mcporter(write("unattended.json", { gateway: { command: process.execPath, args: serve, env } }))
-    assert.equal((await ask("call", "gateway.mcp__old__echo", "value=hello")).trim(), "hello")
-  })
-  await check(name("is told the flag that allows another, which does"), async () => {
+/**
+ * With the entry that `serve --print-config` prints, and no other flag: these clients cannot ask a person. The entry starts
+ * the package as it was built here, because npx would install the published one.
+ */
+const asPrinted = async (servers) => {
+  const { stdout } = await run(process.execPath, [bin, "serve", "--print-config", "cursor", "--config", servers], { env })
+  const [name, { args: [yes, packageName, ...args], command }] = Object.entries(JSON.parse(stdout).mcpServers)[0]
+  await check("the printed entry starts the package with npx", async () =>
+    assert.deepEqual([command, yes, packageName], ["npx", "-y", "effect-mcp-runtime"]))
+  const gateway = (...flags) => ({ command: process.execPath, args: [bin, ...args, ...flags], env })
+  const config = write("printed.json", { [name]: gateway() })
+
+  const ask = mcporter(config)
+  const add = async (...flags) =>
+    mcporter(write("unattended.json", { gateway: gateway(...flags) }))(
+      ...["call", "gateway.mcp__old__add", "a=1", "b=2", "--output", "raw"]
+    ).catch(({ stdout }) => stdout)
+  await check(`mcporter ${Programs.versions.mcporter}, as printed: calls a read-only tool`, async () =>
+    assert.equal((await ask("call", `${name}.mcp__old__echo`, "value=hello")).trim(), "hello"))
+  await check(`mcporter ${Programs.versions.mcporter}, as printed: gets the flag that allows another tool`, async () => {
     const [flag] = /--allow [^\s,]+/.exec(await add()) ?? []
     assert.equal(flag, "--allow old/add")
     assert.match(await add(...flag.split(" ")), /3/)
+  })
+
+  const inspected = inspector(config, name)
+  const version = Programs.versions["@modelcontextprotocol/inspector"]
+  await check(`inspector ${version} --cli, as printed: calls a read-only tool`, async () => {
+    const words = ["--tool-name", "mcp__old__echo", "--tool-args-json", JSON.stringify({ value: "hello" })]
+    assert.deepEqual(texts(await inspected("tools/call", ...words)), ["hello"])
+  })
+
+  await check(`LangChain's adapters ${Programs.versions["@langchain/mcp-adapters"]}, as printed: call a read-only tool`, async () => {
+    const { MultiServerMCPClient } = await import(Programs.langChain)
+    const client = new MultiServerMCPClient({ mcpServers: { [name]: { transport: "stdio", ...gateway() } } })
+    try {
+      const tools = await client.getTools()
+      const echo = tools.find((tool) => tool.name === "mcp__old__echo")
+      assert.equal(await echo.invoke({ value: "hello" }), "hello")
+      const refused = await tools.find((tool) => tool.name === "mcp__old__add").invoke({ a: 1, b: 2 }).catch(String)
+      assert.match(refused, /--allow old\/add/)
+    } finally {
+      await client.close()
+    }
   })
 }
 
@@ -180,7 +208,7 @@ try {
     old: { command: process.execPath, args: [peer, "1.x"] },
     new: { command: process.execPath, args: [peer, "2.x"] }
   })
-  await withoutFlags([bin, "serve", "--config", servers])
+  await asPrinted(servers)
   const serve = [bin, "serve", "--caller-decides", "--config", servers]
   const config = write("clients.json", {
     "gateway-stdio": { command: process.execPath, args: serve, env },

@@ -200,15 +200,17 @@ const two =
     }
   }
 
-const ai = async (target: Target): Promise<Caller> => {
+const ai = async (target: Target, { elicitation }: Capabilities = everything): Promise<Caller> => {
   const { heard } = hearing()
   const client = await createMCPClient({
-    capabilities: { elicitation: {} },
+    capabilities: elicitation === undefined ? {} : { elicitation: {} },
     transport: isCommand(target)
       ? new AiStdio.Experimental_StdioMCPTransport({ ...process(target), stderr: "ignore" })
       : { type: "http", url: target.url, headers: { ...target.headers } }
   })
-  client.onElicitationRequest(ElicitationRequestSchema, ({ params }) => answers.elicit(params.message))
+  if (elicitation !== undefined) {
+    client.onElicitationRequest(ElicitationRequestSchema, ({ params }) => answers.elicit(params.message))
+  }
   const options = (signal: AbortSignal | undefined) => ({
     messages: [],
     toolCallId: "1",

@@ -20,8 +20,8 @@ const { old: demo } = Serving.peers
 
 const servers: Serving.Servers = { demo: demo! }
 
-/** Plain SDK clients, as most programs use them: nothing can be asked of them. */
-const kinds: ReadonlyArray<Kind> = ["SDK 1.x", "SDK 2.x", "SDK 2.x, stateless"]
+/** Plain clients without elicitation, as most programs use them. */
+const kinds: ReadonlyArray<Kind> = ["SDK 1.x", "SDK 2.x", "SDK 2.x, stateless", "AI SDK"]
 
 const ways = ["stdio", "http"] as const
 
