@@ -124,7 +124,12 @@ const asPrinted = async (servers) => {
   const ask = mcporter(config)
   const add = async (...flags) =>
     mcporter(write("unattended.json", { gateway: gateway(...flags) }))(
-      ...["call", "gateway.mcp__old__add", "a=1", "b=2", "--output", "raw"]
+      "call",
+      "gateway.mcp__old__add",
+      "a=1",
+      "b=2",
+      "--output",
+      "raw"
     ).catch(({ stdout }) => stdout)
   await check(`mcporter ${Programs.versions.mcporter}, as printed: calls a read-only tool`, async () =>
     assert.equal((await ask("call", `${name}.mcp__old__echo`, "value=hello")).trim(), "hello"))

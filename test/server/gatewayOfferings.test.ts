@@ -174,3 +174,65 @@ describe("prompts behind a gateway", () => {
       assert.strictEqual(refused(yield* Effect.exit(complete({ type: "odd" }))).code, -32602)
     }))
 })
+
+describe("a gateway with the output of servers cleaned", () => {
+  // an invisible character, which texts for a model lose
+  const odd = { "own/key": { b: [2, "a\u200bb"] } }
+  const extra = { title: "T", icons: [{ src: "data:image/png;base64,aGk=" }], unknown: [{ c: null }], _meta: odd }
+  const annotations = { audience: ["user"], priority: 0.5 }
+  const prompt = { ...extra, name: "p", arguments: [{ name: "a", required: true, unknown: 1 }] }
+  const resource = { ...extra, uri: "a://r", name: "r", size: 3, annotations }
+  const template = { ...extra, uriTemplate: "a://{id}", name: "t", annotations }
+  const read = {
+    contents: [
+      { uri: "a://r", mimeType: "application/octet-stream", blob: "AAEC/w==", _meta: odd },
+      { uri: "a://r", text: "text", unknown: 1, _meta: odd }
+    ],
+    unknown: 1,
+    _meta: odd
+  }
+  const got = {
+    description: "D",
+    messages: [{ role: "user", content: { type: "text", text: "text", annotations, _meta: odd }, unknown: 1 }],
+    _meta: odd
+  }
+
+  for (const era of ["session", "stateless"] as const) {
+    it.scopedLive(`keeps _meta and every unknown field of a server of the ${era} era, and of the caller's requests`, () =>
+      Effect.gen(function*() {
+        const requests: Array<unknown> = []
+        const answer = (result: JsonRpc.JsonObject) => (params: JsonRpc.JsonObject) =>
+          Effect.sync(() => {
+            requests.push((params["_meta"] as JsonRpc.JsonObject)["mine"])
+            return result
+          })
+        const peer = yield* MemoryServer.make({
+          era,
+          capabilities: { resources: {}, prompts: {}, completions: {} },
+          methods: {
+            "resources/list": () => Effect.succeed({ resources: [resource] }),
+            "resources/templates/list": () => Effect.succeed({ resourceTemplates: [template] }),
+            "prompts/list": () => Effect.succeed({ prompts: [prompt] }),
+            "resources/read": answer(read),
+            "prompts/get": answer(got),
+            "completion/complete": answer({ completion: { values: ["x"], unknown: 1 }, _meta: odd })
+          }
+        })
+        const gateway = yield* Gateway.make({ one: peer }, [Pool.remote("one")])
+        const caller = yield* Gateway.caller(gateway, { era })
+        assert.deepStrictEqual(yield* caller.call("resources/list"), { resources: [resource] })
+        assert.deepStrictEqual(yield* caller.call("resources/templates/list"), { resourceTemplates: [template] })
+        assert.deepStrictEqual(yield* caller.call("prompts/list"), { prompts: [{ ...prompt, name: "mcp__one__p" }] })
+        const _meta = { mine: "yes" }
+        // this peer adds hints for caches
+        assert.deepInclude(yield* caller.call("resources/read", { uri: "a://r", _meta }), read)
+        assert.deepStrictEqual(yield* caller.call("prompts/get", { name: "mcp__one__p", _meta }), got)
+        const ref = { type: "ref/resource", uri: "a://{id}" }
+        assert.deepStrictEqual(
+          yield* caller.call("completion/complete", { ref, argument: { name: "id", value: "x" }, _meta }),
+          { completion: { values: ["x"], unknown: 1 }, _meta: odd }
+        )
+        assert.deepStrictEqual(requests, ["yes", "yes", "yes"])
+      }))
+  }
+})

@@ -86,11 +86,12 @@ export const passInput = ({ caller: { capabilities }, params }: McpServer.Exchan
   requestState: params["requestState"]
 })
 
-/** A definition of a server, safe to show, with these fields of the gateway. */
-export const definitionOf = (raw: JsonObject, output: Output, fields: JsonObject): JsonObject => ({
-  ...(output === "asis" ? raw : HiddenText.cleanJson(raw)),
-  ...fields
-})
+/** A definition of a server without hidden text, with these fields of the gateway. `_meta` is for programs, and kept. */
+export const definitionOf = (raw: JsonObject, output: Output, fields: JsonObject): JsonObject => {
+  const { _meta, ...rest } = raw
+  const shown = output === "asis" ? rest : HiddenText.cleanJson(rest)
+  return { ...shown, ...(_meta === undefined ? {} : { _meta }), ...fields }
+}
 
 export interface Texts {
   /** The content of a result or of a message. A part of an unknown kind stays as it is. */
