@@ -11,7 +11,7 @@ export const mark = "[redacted]"
 /** Each stands in every name of a credential; a name that has one is then read as a whole. */
 export const hints: ReadonlyArray<string> =
   ("key token secret pass pwd auth basic bearer cookie cred jwt kennwort senha otp pin psk pat pem salt sig dsn hmac mfa " +
-    "hook sess code assertion kubeconfig connection _sk -sk sk= sk: _pw -pw pw= pw: saml").split(" ")
+    "hook sess code assertion kubeconfig connection _sk -sk sk= sk: pw= pw: saml sid=").split(" ").concat("pw ")
 
 const longestValue = 4096
 /** The part of a value that is judged. */
@@ -58,9 +58,13 @@ export const isGiven = (value: string): boolean =>
 const isOpaque = (value: string): boolean =>
   isGiven(value) && (/\d/.test(value) || value.length >= 20) && !/[^\u0021-\u007e]/.test(value) && !isPhrase(value)
 
+/** No word, and not the name of a variable. */
+const isMixed = (value: string): boolean => /[a-z][A-Z].*[a-z][A-Z]|(?=.*\d)(?=.*[a-z]).*[A-Z]/.test(value)
+
 /** A secret that only follows the word for one: `invalid token …`. */
 const isRandom = (value: string): boolean =>
-  value.length >= 16 && /^[\w.~+=-]+$/.test(value) && isOpaque(value) && /\d.*\d/.test(value) && /[A-Za-z]/.test(value)
+  value.length >= 16 && /^[\w.~+=-]+$/.test(value) && isOpaque(value) && /[A-Za-z]/.test(value) &&
+  (/\d.*\d/.test(value) || value.length >= 20 && /\d/.test(value) && isMixed(value))
 
 /** A password, which can be a word. */
 export const isMadeUp = (value: string): boolean =>
@@ -95,16 +99,23 @@ const isHeader = (name: string): boolean =>
 const longestName = 96
 const nameChars = /[\w-]{0,96}/y
 
-/** Between a name and its value. A name in quotes or brackets ends there, and `==` and `=~` assign nothing. */
-const assigns = /["'`]?\]?[ \t\u001b]{0,4}(?::=|=>|[=:](?![=~]))[ \t\u001b]{0,4}/y
+/**
+ * Between a name and its value. A name in quotes or brackets ends there, `==` and `=~` assign nothing, `|` begins a block of
+ * YAML, and dumps of programs write the type before a text.
+ */
+const assigns =
+  /["'`]?\]?[ \t\u001b]{0,4}(?::=|[=-]>|[=:](?![=~]))[ \t\u001b]{0,4}(?:[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,64}|Just |(?:Ok|Some)\(|(?:[bru]|\[|string\(\d{1,9}\) )(?=["']))?/y
 
 const schemes = /(?:bearer|basic|token|apikey|api-key|negotiate|digest|ssws|dpop)[\s+]{1,3}/iy
 
 /** `token … is invalid`, `Incorrect API key provided: …`. */
-const tells = /(?:\s{1,3}(?:provided|given|used|sent|value|is|was))?:?\s{1,3}/y
+const tells = /(?:\s{1,3}(?:provided|given|used|sent|value|is|was|to))?:?\s{1,3}/y
 
 /** `name: API_TOKEN, value: …`, `<add key="ApiSecret" value="…">`. */
-const besideName = /["']?[ \t]{0,3}[,;]?\s{0,40}["']?value["']?[ \t]{0,3}[:=][ \t]{0,3}/iy
+const besideName = /["']?[ \t]{0,3}[,;]?\s{0,40}["']?\w{0,16}value["']?[ \t]{0,3}[:=][ \t]{0,3}|"(?:\r?\n){2}/iy
+
+/** `define('AUTH_KEY', '…')` */
+const nextArgument = /["'][ \t]{0,3},[ \t]{0,3}(?=["'])/y
 
 const afterFlag = /["']?[ \t]{0,3},?[ \t]{0,3}/y
 
@@ -155,10 +166,16 @@ export const reader = (text: string) => {
       return secretAt(afterScheme, (value) => /^\S{8,}$/.test(value) && !isPlaceholder(value) && !isWord(value))
     }
     const isParameter = sign.includes("=") && /^[?&;]?$/.test(before)
+    if (/^(?:session|sid)$/i.test(name)) return secretAt(at, (value) => value.length >= 24 && isRandom(value))
     if (/^(?:code|key)$/i.test(name) && !isNamed(name)) {
       return before === "?" || before === "&" || name === "code" && isParameter ? secretAt(at, isRandom) : undefined
     }
     if (isPassword(name) && isParameter) return secretAt(at, isMadeUp)
+    const isChosen = (value: string) =>
+      isGiven(value) && !isPhrase(value) && /^[!-~]+$/.test(value) &&
+      (text[at - 1] === "=" || isMixed(value) || /[^\w./:-]/.test(value))
+    const password = isPassword(name) ? secretAt(at, isChosen) : undefined
+    if (password !== undefined) return password
     if (isPassword(name) && isShouted(name)) return secretAt(at, (value) => value.length >= 6 && isMadeUp(value))
     const hasOnlyValues = isShouted(name) || isFlag || isParameter || sign.includes("=") && before === ":" ||
       sign.startsWith(":") && isHeader(name)
@@ -169,6 +186,8 @@ export const reader = (text: string) => {
     const isSecret = isPassword(name) ? isMadeUp : isGiven
     const beside = endOf(besideName, text, end)
     if (beside !== undefined) return isNamed(name) ? secretAt(beside, isSecret) : undefined
+    const argument = isShouted(name) ? endOf(nextArgument, text, end) : undefined
+    if (argument !== undefined) return isNamed(name) ? secretAt(argument, isOpaque) : undefined
     if (isFlag) {
       const at = endOf(afterFlag, text, end) ?? end
       return at > end && isNamed(name) ? secretAt(at, (value) => !value.startsWith("-") && isGiven(value)) : undefined
@@ -178,10 +197,9 @@ export const reader = (text: string) => {
     if (/^bearer$/i.test(name)) return secretAt(at, (value) => value.length >= 16 && isOpaque(value))
     if (/^basic$/i.test(name)) return secretAt(at, isBasic)
     if (!isNamed(name)) return undefined
-    const value = secretAt(at, (value) => isRandom(value.replace(/\.{1,3}$/, "")))
-    return value === undefined
-      ? undefined
-      : { at, end: value.end - /\.{0,3}$/.exec(text.slice(at, value.end))![0].length }
+    const isTold = (value: string) => isRandom(value) || isPassword(name) && isMixed(value) && isGiven(value)
+    const value = secretAt(at, (value) => isTold(value.replace(/\.{1,3}$/, "")))
+    return value && { at, end: value.end - /\.{0,3}$/.exec(text.slice(at, value.end))![0].length }
   }
 
   /** `<Password>…</Password>` */
@@ -205,7 +223,7 @@ export const reader = (text: string) => {
     const value = endOf(assigns, text, end)
     if (value === undefined) return { value: following(name, isFlag, end), next: end }
     const sign = text.slice(end, value).replace(/["'`\]\s\u001b]/g, "")
-    const isRead = isNamed(name) || /^(?:basic|code|key)$/i.test(name)
+    const isRead = isNamed(name) || /^(?:basic|code|key|session|sid)$/i.test(name)
     return { value: isRead ? assigned(name, before, sign, isFlag, value) : undefined, next: end }
   }
 }

@@ -1,4 +1,4 @@
-/** A text as it was before it was escaped, with the way back, so that one reader serves each escaping. */
+/** A text as it was before it was escaped or wrapped, with the way back, so that one reader serves each escaping. */
 import { escapedAt } from "../text/folded.ts"
 
 /** A secret in a text. */
@@ -13,20 +13,26 @@ interface View {
   readonly source: (at: number) => number
 }
 
-/** The beginning of an escape, and the colours of a terminal, which become one character that ends a word. */
-const escapes = /[\\%&]|\u001b\[[0-9;]{0,16}m/g
+/**
+ * A line end within a long value, the beginning of an escape, and the colours of a terminal, which become one character that
+ * ends a word. The line after a line end is a part of the value if it is no word, no name and no date.
+ */
+const replaced =
+  /(?<=[\w+/.-]{12})(?:\\|=)?\r?\n[ \t>|#*]{0,64}(?=[\w+/-]{0,128}[\dA-Z])(?!\d{4}-\d\d-)(?=[\w+/.-]{4,128}={0,2}(?![\w+/:=.-]|[ \t]{1,8}[:=]))|[\\%&]|\u001b\[[0-9;]{0,16}m/g
 
 const unescaped = (outer: View): View | undefined => {
   let text = ""
   let last = 0
-  /** The end of each escape in the new text, and how much longer the old text is up to there. */
+  /** The end of each part in the new text, and how much longer the old text is up to there. */
   const ends: Array<number> = []
   const shifts: Array<number> = []
-  for (const { 0: found, index } of outer.text.matchAll(escapes)) {
-    const escape = found.length > 1 ? { char: "\u001b", end: index + found.length } : escapedAt(outer.text, index)
-    if (escape === undefined || index < last) continue
-    text += outer.text.slice(last, index) + escape.char
-    last = escape.end
+  for (const { 0: found, index } of outer.text.matchAll(replaced)) {
+    const isOne = /[\\%&]$/.test(found)
+    const char = found.includes("\n") ? "" : "\u001b"
+    const part = isOne ? escapedAt(outer.text, index) : { char, end: index + found.length }
+    if (part === undefined || index < last) continue
+    text += outer.text.slice(last, index) + part.char
+    last = part.end
     ends.push(text.length)
     shifts.push(last - text.length)
   }

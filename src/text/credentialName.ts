@@ -11,7 +11,7 @@ const about = setOf(Words.about)
 
 /** Endings of words written as one: `githubtoken`, `PGPASSWORD`, `accountkey`. */
 const ending =
-  /.(?:secret|passw(?:or)?d|passphrase|pwd|token|credentials?)$|(?:access|account|api|auth|encryption|master|private|secret|signing|ssh)keys?$/
+  /.(?:secret|passw(?:or)?d|passphrase|pwd|token|credentials?|pw)$|(?:cert|db|key|root|store|user)pass$|(?:access|account|api|auth|encryption|master|private|secret|signing|ssh)keys?$/
 
 /** Whole names: parts of logins, and addresses that have a password in them. */
 const whole = new RegExp(

@@ -20,7 +20,6 @@ const anyOf = (patterns: ReadonlyArray<string>): ToolFilter => {
 /** Compiles a filter. Patterns fit whole names, case is significant, and only `*` and `?` are special. */
 export const make = ({ disabledTools, enabledTools }: Options): ToolFilter => {
   const enabled = enabledTools === undefined ? () => true : anyOf(enabledTools)
-  if (disabledTools === undefined || disabledTools.length === 0) return enabled
-  const disabled = anyOf(disabledTools)
+  const disabled = anyOf(disabledTools ?? [])
   return (tool) => !disabled(tool) && enabled(tool)
 }

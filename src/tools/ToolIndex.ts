@@ -51,9 +51,9 @@ const sorted = <A>(map: ReadonlyMap<string, A>): ReadonlyArray<readonly [name: s
 const grouped = (entries: ReadonlyArray<Entry>, keyOf: (entry: Entry) => string): Map<string, Array<Entry>> => {
   const groups = new Map<string, Array<Entry>>()
   for (const entry of entries) {
-    const group = groups.get(keyOf(entry))
-    if (group === undefined) groups.set(keyOf(entry), [entry])
-    else group.push(entry)
+    const group = groups.get(keyOf(entry)) ?? []
+    group.push(entry)
+    groups.set(keyOf(entry), group)
   }
   return groups
 }

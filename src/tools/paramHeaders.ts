@@ -45,14 +45,8 @@ export const declarations = (schema: JsonObject): Either.Either<ReadonlyArray<De
   return fault === undefined ? Either.right(found) : Either.left(fault)
 }
 
-export const valueAt = (args: JsonObject, path: ReadonlyArray<string>): unknown => {
-  let node: unknown = args
-  for (const key of path) {
-    if (!isObject(node) || !Object.hasOwn(node, key)) return undefined
-    node = node[key]
-  }
-  return node
-}
+export const valueAt = (args: JsonObject, path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>((node, key) => isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined, args)
 
 /** An argument as text; `undefined` for numbers that a double does not hold exactly, and for no primitives. */
 export const textOf = (value: unknown): string | undefined => {

@@ -14,6 +14,9 @@ const parameterLength = 200
 const parametersLength = 1_000
 const parameterTerms = 40
 
+/** Of further tools of a server only the names are read, because each could have terms of its own. */
+const mostWhole = 1_000
+
 const queryLength = 400
 const mostQueryWords = 20
 /** How many terms of unknown words in a query are completed or corrected. */
@@ -36,15 +39,15 @@ const parametersOf = (schema: JsonObject): string =>
 
 const idOf = ({ server, tool }: ToolIndex.Entry): string => JSON.stringify([server, tool.name])
 
-const documentOf = (entry: ToolIndex.Entry): Document => {
+const documentOf = (entry: ToolIndex.Entry, isWhole: boolean): Document => {
   const { server, tool } = entry
   const { description = "", inputSchema, name, title = tool.annotations.title ?? "" } = tool
   return {
     id: idOf(entry),
     name: nameTermsIn(name.slice(0, nameLength)),
     title: termsIn(title.slice(0, nameLength)),
-    description: termsIn(description.slice(0, descriptionLength), descriptionTerms),
-    parameters: termsIn(parametersOf(inputSchema), parameterTerms),
+    description: isWhole ? termsIn(description.slice(0, descriptionLength), descriptionTerms) : "",
+    parameters: isWhole ? termsIn(parametersOf(inputSchema), parameterTerms) : "",
     server: nameTermsIn(server.slice(0, nameLength))
   }
 }
@@ -64,6 +67,8 @@ export interface SearchIndex {
 
 export const make = (): SearchIndex => {
   const items = new Map<string, { readonly entry: ToolIndex.Entry; readonly document: Document }>()
+  /** How many tools each server has in the index. */
+  const tools = new Map<string, number>()
   const index = new MiniSearch<Document>({
     fields: Object.keys(boost),
     tokenize: (terms) => terms === "" ? [] : terms.split(" "),
@@ -76,11 +81,12 @@ export const make = (): SearchIndex => {
     if (known === undefined) return
     index.remove(known.document)
     items.delete(known.document.id)
+    tools.set(entry.server, tools.get(entry.server)! - 1)
   }
 
   return {
-    others: (tools) => {
-      const wanted = new Set(tools.map(idOf))
+    others: (offered) => {
+      const wanted = new Set(offered.map(idOf))
       return Array.from(items.values()).flatMap(({ document, entry }) => wanted.has(document.id) ? [] : [entry])
     },
     remove,
@@ -88,8 +94,11 @@ export const make = (): SearchIndex => {
       const known = items.get(idOf(entry))
       const isSame = known?.entry.tool === entry.tool
       if (!isSame) remove(entry)
-      const document = isSame ? known.document : documentOf(entry)
-      if (!isSame) index.add(document)
+      const document = isSame ? known.document : documentOf(entry, (tools.get(entry.server) ?? 0) < mostWhole)
+      if (!isSame) {
+        index.add(document)
+        tools.set(entry.server, (tools.get(entry.server) ?? 0) + 1)
+      }
       items.set(document.id, { entry, document })
     },
     find: (query) => {

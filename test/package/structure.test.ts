@@ -249,8 +249,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   tools: 3_291,
   transport: 3_200,
   testing: 1_400,
-  // 3,800 without the reader of escapes, which is in text
-  safety: 3_791,
+  safety: 3_800,
   // a ratchet: issue 19 asks for 2,300
   agent: 2_338
 }

@@ -304,6 +304,18 @@ describe("ToolSearch among hostile servers", () => {
       assert.strictEqual((yield* found(search, "odd"))[0], "evil/odd")
     }))
 
+  it.effect("reads only the names of tools beyond the first thousand of a server", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 1_002 }, (_, at) => entry("evil", `tool${at}`, at < 1_000 ? "early" : "zebra"))
+      const search = yield* over([...many, ...few])
+      assert.deepStrictEqual(yield* found(search, "zebra"), [])
+      assert.strictEqual((yield* found(search, "tool1001"))[0], "evil/tool1001")
+      assert.strictEqual((yield* found(search, "create event"))[0], "calendar/createEvent")
+      yield* search.index([...many.slice(1_000), ...few])
+      yield* search.index([...many.slice(1_000).map((one) => ({ ...one, tool: { ...one.tool } })), ...few])
+      assert.include(yield* found(search, "zebra"), "evil/tool1001")
+    }))
+
   it.effect("has names of JavaScript's own for ordinary words", () =>
     Effect.gen(function*() {
       const names = ["constructor", "__proto__", "toString", "hasOwnProperty"]
