@@ -1,7 +1,7 @@
 // @effect-diagnostics strictEffectProvide:off -- what a command needs is known once it has been read
 /**
- * From the options of a command to a runtime over the servers that an application would see. A person is at the keyboard:
- * everything is wanted by a person, and nobody else is asked.
+ * From the options of a command to a runtime over the servers that an application would see. A person at the keyboard makes
+ * its calls and answers its questions.
  */
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
@@ -83,9 +83,9 @@ export class Open extends Context.Reference<Open>()("effect-mcp-runtime/cli/Appl
 export interface Choice {
   /** By name; those that `--server` names, or all, if it says nothing. */
   readonly servers?: ReadonlyArray<string> | undefined
-  /** Whether somebody who is there is asked to agree to those of them that nobody has agreed to. */
+  /** Whether the person at the terminal is asked to approve those that need it. */
   readonly consent?: boolean | undefined
-  /** Whether what these servers ask is put to somebody who is there (default: no). */
+  /** Whether the questions of these servers are put to the person at the terminal (default: no). */
   readonly answers?: boolean | undefined
   /** Whether changes of files are taken up while it runs (default: no). */
   readonly follow?: boolean | undefined
@@ -413,7 +413,7 @@ const opened = <A, E, R>(
       const choice = yield* choose(discovery)
       const names = yield* wantedOf(choice, shared, discovery)
       const found = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
-      // what was shown is what is started, unless somebody has just agreed to more
+      // the discovery that was shown is used, unless a server has just been approved
       if (choice.consent === true && names !== undefined && (yield* Asking.consent(trust, names))) yield* found.discover
       const answers = yield* Answers.make(shared)
       if (choice.consent === true && names !== undefined) {

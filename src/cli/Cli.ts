@@ -3,8 +3,11 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as HashMap from "effect/HashMap"
+import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Answers from "./answers.ts"
 import type * as Command from "./Command.ts"
 import * as CommandLine from "./commandLine.ts"
@@ -12,7 +15,6 @@ import * as Commands from "./Commands.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as Failure from "./failure.ts"
 import * as Help from "./help.ts"
-import * as LogLine from "./logLine.ts"
 import * as Screen from "./Screen.ts"
 
 export interface Options {
@@ -22,6 +24,20 @@ export interface Options {
   /** Default: all there are. */
   readonly commands?: ReadonlyArray<Command.Entry> | undefined
 }
+
+/** Log lines on the standard error, escaped. */
+const logging = (write: (line: string) => void): Layer.Layer<never> =>
+  Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ annotations, cause, logLevel, message }) => {
+      const words = (Array.isArray(message) ? message : [message]).map((one) =>
+        typeof one === "string" ? one : JSON.stringify(one)
+      )
+      const about = Array.from(HashMap.entries(annotations), ([name, value]) => `${name}=${String(value)}`)
+      const why = Cause.isEmpty(cause) ? [] : [Cause.pretty(cause).split("\n")[0]!]
+      write(UntrustedText.excerpt([logLevel.label.toLowerCase(), ...words, ...about, ...why].join(" "), 2_048))
+    })
+  )
 
 const completions = Effect.promise(() => import("./completions.ts"))
 
@@ -70,7 +86,7 @@ export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
       Effect.catchAll((error) => Failure.show(error, shared?.json ?? argv.includes("--json"))),
       Effect.catchAllDefect((defect) => Failure.bug(Cause.die(defect))),
       Logger.withMinimumLogLevel(shared?.verbose === true ? LogLevel.Debug : LogLevel.None),
-      Effect.provide(LogLine.layer(screen.log)),
+      Effect.provide(logging(screen.log)),
       Effect.provideService(Screen.Screen, screen),
       // an interrupted command leaves a clean line
       Effect.ensuring(Effect.sync(() => screen.progress(undefined)))

@@ -64,12 +64,12 @@ export const all: ReadonlyArray<Command.Entry> = [
   },
   {
     name: "approve",
-    summary: "Show what nobody has agreed to yet, and agree to it.",
+    summary: "Show the servers and tools that wait for approval, and approve them.",
     load: () => import("./commands/approve.ts")
   },
   {
     name: "revoke",
-    summary: "Show what was agreed to here, and take it back.",
+    summary: "Show the approvals of this workspace, and take one back.",
     load: () => import("./commands/revoke.ts")
   },
   {

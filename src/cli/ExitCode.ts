@@ -25,7 +25,7 @@ export const permission: ExitCode = McpError.exitCodes.permission
 /** A fault of this program itself. */
 export const fault: ExitCode = 70
 
-/** Somebody pressed Ctrl-C. */
+/** Ctrl-C was pressed. */
 export const interrupted: ExitCode = 130
 
 type Failure = McpError.McpError | Usage.Usage

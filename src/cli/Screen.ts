@@ -1,14 +1,10 @@
-/**
- * The terminal, or the pipe, that the program is run in. Whatever is shown passes through here, so that no text of a
- * server or a file reaches a terminal with its control characters.
- */
+/** The terminal or pipes of a command. All output passes through here, which escapes the control characters in it. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Node from "./nodeScreen.ts"
-import * as Redrawing from "./redrawing.ts"
 import * as Styled from "./styled.ts"
 import { Usage } from "./Usage.ts"
 import { wrapped } from "./wrapped.ts"
@@ -24,42 +20,42 @@ export interface Span {
 /** One line. What is in it is escaped when it is written: a newline in it is no new line. */
 export type Line = string | ReadonlyArray<Span | string>
 
-/** What is there, below all that is done with it. */
+/** The terminal or pipes of a process. */
 export interface Device {
   readonly write: (where: "out" | "err", text: string | Uint8Array) => Effect.Effect<void>
   /** Writes to the standard error and waits for nothing, as loggers do. */
   readonly log: (text: string) => void
-  /** As it is when it is asked for: a window can become another. */
+  /** The current size, because a window can be resized. */
   readonly columns: number
   readonly rows: number
-  /** Called whenever the window has become another; returns how to stop. */
+  /** Calls the listener after each resize, and returns its removal. */
   readonly onResize: (listener: () => void) => () => void
   /**
-   * Writes what these give before this process is stopped, as by Ctrl-Z, and when it goes on; returns how to end that.
+   * Writes these texts before this process is suspended, as by Ctrl-Z, and after it is resumed; returns the removal.
    */
   readonly onPause: (before: () => string, after: () => string) => () => void
   readonly isTerminal: { readonly out: boolean; readonly err: boolean }
   /** Whether the cursor can be moved. */
   readonly moves: boolean
-  /** Writes it to the standard output if the process ends before that is called off by what is returned. */
+  /** Writes it to the standard output if the process ends, unless the returned function is called before. */
   readonly atEnd: (text: string) => () => void
-  /** Whether somebody is there who can be asked. */
+  /** Whether a person can be asked. */
   readonly isInteractive: boolean
   readonly colour: { readonly out: boolean; readonly err: boolean }
-  /** What is typed after a question, or nothing if the input ends; a secret is not shown meanwhile. */
+  /** The line that is typed after a question, or nothing at the end of the input; a secret is not echoed. */
   readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** All of the standard input; nothing if it is more than so many characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined>
-  /** Ends when whoever reads the output has gone. */
+  /** Ends when the reader of the output goes away. */
   readonly left: Effect.Effect<void>
 }
 
 export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen, {
-  /** What was asked for, on the standard output. */
+  /** The result, on the standard output. */
   readonly out: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
-  /** What went wrong, on the standard error. */
+  /** Errors, on the standard error. */
   readonly err: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
-  /** A remark, on the standard error, unless nobody wants to hear any. */
+  /** A remark on the standard error, which `--quiet` hides. */
   readonly note: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
   /** The one document of a command, on the standard output, never coloured. */
   readonly json: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
@@ -68,8 +64,8 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   /** Bytes on the standard output as they are, which a terminal might take for orders. */
   readonly bytes: (content: Uint8Array) => Effect.Effect<void, Usage>
   /**
-   * One line that takes the place of the one before, where there is a terminal; nothing takes it away. It waits for
-   * nobody, so that whatever makes progress can call it.
+   * One line that takes the place of the one before, where there is a terminal; nothing takes it away. It is
+   * synchronous, because callbacks call it.
    */
   readonly progress: (line: Line | undefined) => void
   /**
@@ -77,7 +73,7 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
    * those before. What else is written stands above them. Until the scope closes there is no cursor to be seen.
    */
   readonly redraw: Effect.Effect<(...lines: ReadonlyArray<Line>) => Effect.Effect<void>, never, Scope.Scope>
-  /** One line on the standard error that waits for nobody, as loggers write. */
+  /** One line on the standard error, written synchronously, as loggers write. */
   readonly log: (line: string) => void
   /** Whether `redraw` draws in place. */
   readonly redraws: boolean
@@ -86,7 +82,7 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly columns: number
   readonly isTerminal: boolean
   readonly isInteractive: boolean
-  /** What is typed after a question, which is escaped as all is; nothing if the input ends. A secret is not shown. */
+  /** The line that is typed after a question, or nothing at the end of the input; a secret is not echoed. */
   readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** All of the standard input; nothing if it is more than so many characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined, Usage>
@@ -103,14 +99,14 @@ export const defaults: Options = { colour: true, quiet: false }
 export const make = (device: Device, options: Options = defaults): Screen["Type"] => {
   let isShowing = false
   let questions = 0
-  let block: Redrawing.Block | undefined
+  let block: Styled.Block | undefined
   const clear = "\r\u001b[K"
   const coloured = { out: options.colour && device.colour.out, err: options.colour && device.colour.err }
   const redraws = device.isTerminal.out && device.moves
   const size = () => ({ columns: device.columns, rows: device.rows })
-  /** A text that stands above the block, where both are on the same terminal. */
+  /** A text above the block, if both are on the same terminal. */
   const above = (where: "out" | "err", text: string): string =>
-    block === undefined || !device.isTerminal[where] ? text : `${Redrawing.taken(block, size())}${text}${block.text}`
+    block === undefined || !device.isTerminal[where] ? text : `${Styled.taken(block, size())}${text}${block.text}`
   const write = (where: "out" | "err", lines: ReadonlyArray<Line>) =>
     Effect.suspend(() => {
       const text = above(where, lines.map((line) => `${Styled.render(line, coloured[where])}\n`).join(""))
@@ -118,7 +114,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       isShowing = false
       return Effect.zipRight(device.write("err", clear), device.write(where, text))
     })
-  /** What a remark has in one style is broken at spaces, where a terminal would break it anywhere. */
+  /** Breaks a remark in one style at spaces, because a terminal breaks it anywhere. */
   const broken = (line: Line): ReadonlyArray<Line> =>
     typeof line === "string" && device.isTerminal.err && !line.startsWith(" ") ? wrapped(line, device.columns) : [line]
   const document = (space: number) => <A, I>(shape: Schema.Schema<A, I>, value: A) =>
@@ -127,7 +123,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       (encoded) => device.write("out", `${Styled.json(encoded, space)}\n`)
     )
   const progress = (line: Line | undefined) => {
-    // what is typed after a question stands in the same line
+    // the line of a question is the person's
     const isTaken = block !== undefined || questions > 0
     if (!device.isTerminal.err || options.quiet || isTaken || (line === undefined && !isShowing)) return
     isShowing = line !== undefined
@@ -135,8 +131,8 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
   }
   const draw = (...lines: ReadonlyArray<Line>) =>
     Effect.suspend(() => {
-      const next = Redrawing.block(lines, size(), coloured.out)
-      const text = Redrawing.drawn(block, next, size())
+      const next = Styled.block(lines, size(), coloured.out)
+      const text = Styled.drawn(block, next, size())
       block = next
       return device.write("out", text)
     })
@@ -157,19 +153,19 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       ? Effect.acquireRelease(
         Effect.suspend(() => {
           progress(undefined)
-          const callOff = device.atEnd(Redrawing.show)
+          const callOff = device.atEnd(Styled.show)
           const end = device.onPause(() => {
-            // what others write meanwhile stays, and it goes on below
+            // the block continues below the output of other programs
             block = undefined
-            return Redrawing.show
-          }, () => Redrawing.hide)
-          return Effect.as(device.write("out", Redrawing.hide), [callOff, end])
+            return Styled.show
+          }, () => Styled.hide)
+          return Effect.as(device.write("out", Styled.hide), [callOff, end])
         }),
         (ends) =>
           Effect.suspend(() => {
             block = undefined
             for (const end of ends) end()
-            return device.write("out", Redrawing.show)
+            return device.write("out", Styled.show)
           })
       ).pipe(Effect.as(draw))
       : Effect.succeed((...lines) => write("out", lines)),

@@ -1,4 +1,4 @@
-/** What `mcp-runtime approve --tool` does. */
+/** `mcp-runtime approve --tool`: approves the changed definition of a tool. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
@@ -21,7 +21,7 @@ export const ToolApproval = Schema.Struct({
   /** Of what it is now; nothing, if it is not set aside. */
   fingerprint: Schema.NullOr(Schema.String),
   changes: Schema.Array(Schema.String),
-  /** `waiting`: nobody was asked. */
+  /** `waiting`: there was no person to ask. */
   decision: Schema.Literal("approved", "refused", "waiting", "unneeded")
 })
 
@@ -62,7 +62,7 @@ const decide = (
     }
     if (!screen.isInteractive && fingerprint === undefined) {
       yield* screen.err(
-        "Nobody is there to be asked. Whoever has read this agrees with",
+        "There is no terminal to ask at. After reading this, approve it with",
         `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
       )
       return "waiting"
@@ -104,7 +104,7 @@ export const run = (
             suggestions: nearest(identity.tool, names)
           })
         }
-        if (one === undefined) yield* screen.note(`${spelled(identity)} is what it was: nobody has to agree to it.`)
+        if (one === undefined) yield* screen.note(`${spelled(identity)} has not changed, so it needs no approval.`)
         const decision = one === undefined ? "unneeded" : yield* decide(one, args[0]?.toLowerCase(), pins)
         if (shared.json) {
           yield* screen.json(ToolApproval, {

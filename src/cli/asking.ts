@@ -59,7 +59,7 @@ export const tooLong = (one: Trust.Candidate): ReadonlyArray<Screen.Line> => {
 }
 
 /**
- * Shows each of these servers that waits for somebody, and approves those that are agreed to: whether there were any.
+ * Shows each of these servers that waits for approval, and approves it after a yes. True if there was one.
  */
 export const consent = (
   trust: Trust.Trust["Type"],
@@ -76,7 +76,7 @@ export const consent = (
         yield* screen.err(...instead)
         continue
       }
-      const since = one.why === "new" ? "wants to be started for the first time" : "is not what was agreed to"
+      const since = one.why === "new" ? "wants to be started for the first time" : "has changed since it was approved"
       const credentials = one.variables.filter(isCredential)
       const granting = credentials.flatMap((name) => ["--variable", ShellWords.quote(name)])
       yield* screen.err(

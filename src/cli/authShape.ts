@@ -1,4 +1,4 @@
-/** Who is logged in where, for people and programs. */
+/** Logins as a document and as a table. */
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import type * as Credentials from "../auth/Credentials.ts"
@@ -11,7 +11,7 @@ const State = Schema.Literal("logged-in", "logged-out", "configured", "blocked",
 
 const Login = Schema.Struct({
   server: Schema.String,
-  /** `configured`: nobody logs in, because its configuration says what it is shown. */
+  /** `configured`: there is no login, because the configuration has the credentials. */
   state: State,
   issuer: Schema.NullOr(Schema.String),
   scopes: Schema.Array(Schema.String),

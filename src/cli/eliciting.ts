@@ -129,7 +129,7 @@ const asked = (
       ...textLines(message, "  | ")
     )
     if (isSuspect(message)) {
-      yield* screen.err(warning("  It asks for a secret. Whoever runs this server will have it."))
+      yield* screen.err(warning("  It asks for a secret, which the operator of this server will see."))
     }
     if (mode === "url") return yield* visit(screen, url)
     yield* screen.err([weak("  Enter takes what is in brackets; .decline refuses, and .cancel ends it.")])
@@ -143,7 +143,7 @@ const declined = (screen: Shown, { message, server }: InputHandlers.Elicitation)
   Effect.as(
     screen.note([
       { text: "declined: ", style: "warning" },
-      `${server} asks something, and nobody is at a terminal to answer: ${UntrustedText.excerpt(message, 200)}`
+      `${server} asks something, and there is no terminal to answer at: ${UntrustedText.excerpt(message, 200)}`
     ]),
     declines
   )

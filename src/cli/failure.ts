@@ -1,4 +1,4 @@
-/** The one place where an error is shown: what, why, and what to do next. Never where in our code. */
+/** Errors for people and programs: what, why, and the next step. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -65,7 +65,7 @@ export const bug = (cause: Cause.Cause<never>): Effect.Effect<ExitCode.ExitCode,
     return Effect.as(
       screen.err(
         [{ text: "error: ", style: "bad" }, `this is a bug of mcp-runtime: ${UntrustedText.excerpt(what ?? "", 300)}`],
-        "Please report it to whoever maintains effect-mcp-runtime, with the command and `mcp-runtime --version`."
+        "Please report it to the maintainers of effect-mcp-runtime, with the command and `mcp-runtime --version`."
       ),
       ExitCode.fault
     )

@@ -21,9 +21,9 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
   const streams = { out: stdout, err: stderr }
   const mayColour = (NO_COLOR ?? "") === "" && TERM !== "dumb"
 
-  // whoever reads may leave early, as `head` does
+  // a reader may close the pipe early, as `head` does
   stdout.on("error", () => Deferred.unsafeDone(left, Effect.void))
-  // nobody can be told of that
+  // there is no place left for an error of stderr
   stderr.on("error", () => undefined)
 
   const write: Screen.Device["write"] = (where, text) =>
@@ -34,7 +34,7 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
   return {
     write,
     log: (text) => void stderr.write(text),
-    // a terminal that does not know its size says that it has none
+    // a terminal of unknown size reports none
     get columns() {
       return stdout.columns || stderr.columns || narrow
     },

@@ -4,12 +4,16 @@ import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
+import { nearest } from "../text/nearest.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as Application from "./Application.ts"
 import type * as Command from "./Command.ts"
+import * as ExitCode from "./ExitCode.ts"
+import * as NoServers from "./noServers.ts"
 import * as Screen from "./Screen.ts"
 import * as View from "./serverView.ts"
 import { usable } from "./toolFound.ts"
+import { Usage } from "./Usage.ts"
 
 /** The servers whose lists are not there. */
 export const Missing = Schema.Array(Schema.Struct({
@@ -34,19 +38,85 @@ export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
       return View.lines(view, screen.columns, `${View.stateOf(one.status)}: `)
     })))
 
+type Unanswered = ReadonlyArray<ToolCatalog.Missing>
+
+/** What all servers that a command asks have of something, and which of them have not answered. */
+interface Gathered<A> {
+  readonly items: ReadonlyArray<A>
+  readonly missing: Unanswered
+}
+
+type Items<Effects> = Effects extends Effect.Effect<{ readonly items: ReadonlyArray<infer A> }> ? A : never
+
+type Runtime = McpRuntime.McpRuntime["Type"]
+
+export type Prompt = Items<Runtime["prompts"]>
+
+export type Resource = Items<Runtime["resources"]> | Items<Runtime["resourceTemplates"]>
+
+/** The resources, and then the templates. */
+export const resources = ({ resourceTemplates, resources }: Runtime): Effect.Effect<Gathered<Resource>> =>
+  Effect.map(Effect.all([resources, resourceTemplates], { concurrency: "unbounded" }), ([one, other]) => ({
+    items: [...one.items, ...other.items],
+    missing: one.missing
+  }))
+
+/** A command that lists what servers offer, as a document or as lines. */
+export const list = <A>(
+  { args: [server], shared }: Command.Invocation,
+  { gather, json, lines, none }: {
+    readonly gather: (runtime: Runtime) => Effect.Effect<Gathered<A>>
+    readonly json: (screen: Screen.Screen["Type"], items: ReadonlyArray<A>, missing: Unanswered) => Effect.Effect<void>
+    readonly lines: (items: ReadonlyArray<A>, columns: number) => ReadonlyArray<Screen.Line>
+    /** The note where there are no items. */
+    readonly none: string
+  }
+): ReturnType<Command.Command["run"]> =>
+  Application.use(shared, choice(server, shared), (application) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const { items, missing } = yield* askingAll(application, shared, gather(application.runtime))
+      const [only] = missing
+      if (server !== undefined && only !== undefined) return yield* View.reasonOf(only)
+      if (shared.json) {
+        yield* json(screen, items, missing)
+        return ExitCode.ok
+      }
+      yield* screen.out(...lines(items, screen.columns))
+      if (items.length === 0) yield* NoServers.or(none, application.discovery)
+      yield* notes(missing)
+      return ExitCode.ok
+    }))
+
 /**
- * Fails with the reason why the server that is meant, or the only one there is, could not be asked: only a server that
- * was asked can lack something.
+ * The only one that was found. Without one, the error is that of the server that is meant, or of the only server, if it has
+ * not answered: only a server that has answered can lack something.
  */
-export const unasked = (
-  missing: ReadonlyArray<ToolCatalog.Missing>,
-  server: string | undefined,
-  runtime: McpRuntime.McpRuntime["Type"]
-): Effect.Effect<void, McpError.RuntimeError> =>
-  Effect.flatMap(runtime.servers.list, ([only, ...others]) => {
-    const meant = server ?? (others.length === 0 ? only?.name : undefined)
-    const one = missing.find((one) => one.server === meant)
-    return one === undefined ? Effect.void : Effect.fail(View.reasonOf(one))
+export const only = <A>(
+  found: ReadonlyArray<A>,
+  { runtime }: Application.Application,
+  { choose, kind, missing, name, server, suggestions }: {
+    readonly kind: "prompt" | "resource"
+    readonly name: string
+    readonly server?: string | undefined
+    readonly missing: Unanswered
+    readonly suggestions: ReadonlyArray<string>
+    /** How to name one of several. */
+    readonly choose: (all: ReadonlyArray<A>) => string
+  }
+): Effect.Effect<A, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const [one, ...others] = found
+    if (one !== undefined && others.length === 0) return one
+    if (one !== undefined) {
+      return yield* new Usage({ detail: `More than one server has a ${kind} "${name}".`, next: choose(found) })
+    }
+    const servers = yield* runtime.servers.list
+    const meant = server ?? (servers.length === 1 ? servers[0]!.name : undefined)
+    const silent = missing.find((one) => one.server === meant)
+    if (silent !== undefined) return yield* View.reasonOf(silent)
+    yield* notes(missing)
+    return yield* new McpError.NotFound({ server: "", kind, name, suggestions: nearest(name, suggestions) })
   })
 
 /** The server that is named, or those that `--server` names, or all. */

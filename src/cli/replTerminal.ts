@@ -10,9 +10,9 @@ import { Writable } from "node:stream"
 export interface Reading {
   /** What is typed after a prompt; nothing at the end of the input. */
   readonly next: (prompt: string) => Effect.Effect<string | undefined>
-  /** The same for an answer, which nobody finds again among the lines before; a secret is not shown. */
+  /** The same for an answer, which is not kept in the history; a secret is not echoed. */
   readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
-  /** Succeeds when Ctrl-C is pressed while somebody waits for that. */
+  /** Succeeds when Ctrl-C is pressed while it runs. */
   readonly interrupted: Effect.Effect<void>
 }
 

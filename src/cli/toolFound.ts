@@ -75,7 +75,7 @@ const looked = (
         const { missing, tools } = yield* runtime.tools
         const absent = missing.find(({ server }) => server === identity?.server)
         if (absent !== undefined) return yield* reasonOf(absent)
-        // where nobody has listed anything, a name alone cannot be told to be wrong
+        // without any list, a name cannot be known to be wrong
         const silent = tools.length === 0 ? missing[0] : undefined
         for (const one of missing) {
           if (one !== silent) yield* screen.note(`not searched: ${reasonOf(one).message}`)

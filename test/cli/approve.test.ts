@@ -3,9 +3,8 @@ import { Effect, Schema } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ToolApproval } from "../../src/cli/approveTool.ts"
-import { Approvals } from "../../src/cli/commands/approve.ts"
+import { Approvals, grants } from "../../src/cli/commands/approve.ts"
 import { Agreed } from "../../src/cli/commands/revoke.ts"
-import * as Waiting from "../../src/cli/waiting.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, server, type Typing } from "./inProcess.ts"
 
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) =>
@@ -38,7 +37,7 @@ describe("what may be read", () => {
       [["API_TOKEN"], ["API_TOKEN"]],
       [["API_TOKEN", "HOME_PAGE", "PATH"], ["HOME_PAGE", "API_TOKEN"]]
     ] as const
-    for (const [wanted, given] of table) assert.deepStrictEqual(Waiting.grants(candidate, wanted), given)
+    for (const [wanted, given] of table) assert.deepStrictEqual(grants(candidate, wanted), given)
   })
 })
 
@@ -48,7 +47,7 @@ describe("approve without a terminal", () => {
       const at = yield* workspace
       const shown = yield* run(at, ["approve"], { columns: 80 })
       assert.strictEqual(shown.code, 0)
-      assert.match(shown.out, /^notes: nobody has agreed to it yet\n/)
+      assert.match(shown.out, /^notes: not approved yet\n/)
       assert.match(shown.out, / {2}argument 1: +"--dir"\n/)
       assert.match(shown.out, / {2}fingerprint: +sha256:[0-9a-f]{64}\n/)
       const waiting = yield* asked(at)
@@ -86,7 +85,7 @@ describe("approve without a terminal", () => {
       assert.deepInclude(told, { server: "notes", decision: "approved", granted: ["NOTES_DIR"] })
       assert.deepStrictEqual((yield* asked(at)).map(({ server }) => server), ["other"])
       const again = yield* run(at, ["approve", notes!.fingerprint])
-      assert.deepStrictEqual([again.code, again.err], [0, "notes: it was agreed to already.\n"])
+      assert.deepStrictEqual([again.code, again.err], [0, "notes: it is approved already.\n"])
 
       at.write(ofWorkspace, { mcpServers: { other: { command: "something-else" } } })
       const late = yield* run(at, ["approve", other!.fingerprint])
@@ -119,7 +118,7 @@ describe("approve without a terminal", () => {
       at.write(ofWorkspace, { mcpServers: { evil: { command: "evil" }, bad: {} } })
       const table = [
         [["approve"], 0, "Nothing waits"],
-        [["approve", "mine"], 0, "nobody has to agree to it"],
+        [["approve", "mine"], 0, "it needs no approval"],
         [["approve", "mien"], 2, "did you mean \"mine\"?"],
         [["approve", "evil"], 5, "a policy denies it"],
         [["approve", "bad"], 3, ".mcp.json"],

@@ -127,7 +127,7 @@ describe("auth", () => {
       assert.strictEqual((yield* run(at, ["call", "notes/read"])).code, 5)
       assert.lengthOf(readdirSync(logins), 1)
       const logout = yield* run(at, ["auth", "logout", "notes"])
-      assert.deepStrictEqual([logout.code, logout.err], [0, "notes: nobody was logged in.\n"])
+      assert.deepStrictEqual([logout.code, logout.err], [0, "notes: there was no login.\n"])
       assert.deepStrictEqual(readdirSync(logins), [])
     }))
 
@@ -191,7 +191,7 @@ describe("auth", () => {
       const table = [
         [["auth", "login"], "The server is not named."],
         [["auth", "login", "files"], "\"files\" runs on this machine"],
-        [["auth", "login", "shown"], "The configuration of \"shown\" says what it is shown"],
+        [["auth", "login", "shown"], "The configuration of \"shown\" has its credentials"],
         [["auth", "logout", "note"], "did you mean \"notes\"?"],
         [["auth", "logn", "notes"], "Did you mean \"login\"?"]
       ] as const

@@ -203,7 +203,7 @@ describe("somebody at a terminal", patient, () => {
       work.write(".mcp.json", { mcpServers: { slow: { ...work.server, args: [...work.server.args, "more"] } } })
       const changed = yield* run(call, person, ["n"])
       assert.strictEqual(changed.code, 5)
-      assert.include(changed.err, "slow is not what was agreed to:")
+      assert.include(changed.err, "slow has changed since it was approved:")
     }))
 
   it.live("is asked where a rule wants it, sees what would be sent, and nothing is sent without a yes", () =>

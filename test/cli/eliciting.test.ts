@@ -153,7 +153,7 @@ describe("a question of a server", () => {
         assert.deepStrictEqual(answer, { action: "decline" })
       }
       const { err } = yield* put({ message: "Enter the one-time code we sent to your phone" }, [""])
-      assert.include(err, "It asks for a secret. Whoever runs this server will have it.")
+      assert.include(err, "It asks for a secret, which the operator of this server will see.")
     }))
 
   it.effect("for a page shows where that is, and opens nothing", () =>
@@ -195,7 +195,7 @@ describe("a question of a server", () => {
       const { asked, err, out } = yield* call(formOf(form), {})
       assert.deepStrictEqual(JSON.parse(out), { action: "decline" })
       assert.deepStrictEqual(asked, [])
-      assert.include(err, "declined: asks asks something, and nobody is at a terminal to answer: Which?\\n\\x1b[2JNow.")
+      assert.include(err, "declined: asks asks something, and there is no terminal to answer at: Which?\\n\\x1b[2JNow.")
     }))
 })
 

@@ -29,15 +29,15 @@ const controls = /[\u001b\u202e]/
 
 describe("who has a resource", () => {
   it("is whoever lists it, or else whose template says most of it", () => {
-    const lists = {
-      resources: [{ server: "a", uri: "x://1" }, { server: "b", uri: "x://1" }, { server: "b", uri: "x://2" }],
-      templates: [
-        { server: "c", uriTemplate: "y://{id}" },
-        { server: "d", uriTemplate: "y://z/{id}" },
-        { server: "e", uriTemplate: "{+any}" },
-        { server: "f", uriTemplate: "x://{id}" }
-      ]
-    }
+    const entries = [
+      { server: "a", uri: "x://1" },
+      { server: "b", uri: "x://1" },
+      { server: "b", uri: "x://2" },
+      { server: "c", uriTemplate: "y://{id}" },
+      { server: "d", uriTemplate: "y://z/{id}" },
+      { server: "e", uriTemplate: "{+any}" },
+      { server: "f", uriTemplate: "x://{id}" }
+    ]
     const table = [
       ["x://1", ["a", "b"]],
       ["x://2", ["b"]],
@@ -46,7 +46,7 @@ describe("who has a resource", () => {
       ["y://z/1", ["d"]],
       ["z://1", []]
     ] as const
-    for (const [uri, servers] of table) assert.deepStrictEqual([uri, owners(uri, lists)], [uri, servers])
+    for (const [uri, servers] of table) assert.deepStrictEqual([uri, owners(uri, entries)], [uri, servers])
   })
 
   it("is written to files whose names can be told apart", () => {

@@ -59,7 +59,7 @@ describe("the wizard", () => {
     Effect.gen(function*() {
       const at = yield* place
       const table = [
-        [["call", "--wizard"], {}, "Nobody is at a terminal to be asked."],
+        [["call", "--wizard"], {}, "There is no terminal to ask at."],
         [["call", "--wizard", "a/b", "x=1"], { answers: [] }, "The wizard asks for the arguments."]
       ] as const
       for (const [argv, typing, text] of table) {

@@ -1,9 +1,10 @@
-/** `mcp-runtime approve`: agrees to what a workspace wants to start. */
+/** `mcp-runtime approve`: approves the servers that a workspace wants to start. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Scope from "../../config/Scope.ts"
-import type * as Trust from "../../config/Trust.ts"
+import * as Trust from "../../config/Trust.ts"
 import * as McpError from "../../McpError.ts"
+import { isCredential } from "../../text/credentialName.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as ShellWords from "../../text/shellWords.ts"
 import * as Application from "../Application.ts"
@@ -14,13 +15,61 @@ import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import { usable } from "../toolFound.ts"
 import { Usage } from "../Usage.ts"
-import * as Waiting from "../waiting.ts"
+
+const Waiting = Schema.Struct({
+  server: Schema.String,
+  root: Schema.String,
+  /** What is agreed to: everything below, as it is now. */
+  fingerprint: Schema.String,
+  why: Schema.Literal("new", "changed", "unreadable"),
+  /** For `unreadable`: the file, the fault and its remedy. */
+  detail: Schema.optional(Schema.String),
+  /** The variables of the environment that it asks for. */
+  variables: Schema.Array(Schema.Struct({ name: Schema.String, credential: Schema.Boolean })),
+  consent: Schema.Array(Schema.Struct({
+    label: Schema.String,
+    text: Schema.String,
+    level: Schema.Literal("plain", "warning")
+  }))
+})
+
+const waitingOf = (one: Trust.Pending): typeof Waiting.Type => ({
+  server: one.server,
+  root: one.root,
+  fingerprint: one.fingerprint,
+  why: one.why,
+  ...(one.detail === undefined ? {} : { detail: one.detail }),
+  variables: one.variables.map((name) => ({ name, credential: isCredential(name) })),
+  consent: Trust.consent(one)
+})
+
+const reasons: Record<Trust.Why, string> = {
+  new: "not approved yet",
+  changed: "changed since it was approved",
+  unreadable: "its approval cannot be read"
+}
+
+const linesOf = (one: Trust.Pending): ReadonlyArray<Screen.Line> => [
+  [{ text: one.server, style: "strong" }, `: ${reasons[one.why]}`],
+  ...(one.detail === undefined ? [] : [`  ${one.detail}`]),
+  ...Asking.candidate(one),
+  [{ text: "  fingerprint:  ", style: "weak" }, one.fingerprint]
+]
+
+/** What it may read of the environment if it is agreed to now. */
+export const grants = (
+  { variables }: Pick<Trust.Candidate, "variables">,
+  wanted: ReadonlyArray<string>
+): ReadonlyArray<string> =>
+  wanted.length === 0
+    ? variables.filter((name) => !isCredential(name))
+    : variables.filter((name) => wanted.includes(name))
 
 /** The document of `approve --json`. */
 export const Approvals = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
-    ...Waiting.Waiting.fields,
-    /** `waiting`: nobody was asked. */
+    ...Waiting.fields,
+    /** `waiting`: there was no person to ask. */
     decision: Schema.Literal("approved", "refused", "waiting"),
     /** The variables that it may read from now on. */
     granted: Schema.Array(Schema.String)
@@ -33,12 +82,12 @@ type Decided = typeof Approvals.Type["servers"][number]
 const isFingerprint = (text: string): boolean => /^sha256:[0-9a-f]{64}$/i.test(text)
 
 const told = (one: Trust.Pending, decision: Decided["decision"], granted: ReadonlyArray<string> = []): Decided => ({
-  ...Waiting.of(one),
+  ...waitingOf(one),
   decision,
   granted
 })
 
-/** Whoever names what does not wait is told why it does not. */
+/** Says why a server that was named does not wait for approval. */
 const settled = (
   wanted: string,
   variables: ReadonlyArray<string>,
@@ -78,7 +127,7 @@ const settled = (
         next: `Take that back with \`mcp-runtime revoke ${ShellWords.quote(found.name)}\`, and agree to it anew.`
       })
     }
-    yield* screen.note(`${found.name}: ${asks ? "it was agreed to already" : "nobody has to agree to it"}.`)
+    yield* screen.note(`${found.name}: ${asks ? "it is approved already" : "it needs no approval"}.`)
     return ExitCode.ok
   })
 
@@ -93,7 +142,7 @@ const variablesOf = (one: Trust.Pending, wanted: ReadonlyArray<string>): Effect.
   )
 }
 
-/** Shows one, and asks if somebody is there; nobody else can agree but by the fingerprint of what was shown before. */
+/** Shows an entry and asks at a terminal. Elsewhere only the fingerprint of what was shown before approves it. */
 const decide = (
   one: Trust.Pending,
   wanted: ReadonlyArray<string>,
@@ -102,13 +151,13 @@ const decide = (
 ) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const granted = Waiting.grants(one, wanted)
+    const granted = grants(one, wanted)
     const instead = isNamedExactly ? [] : Asking.tooLong(one)
     if (instead.length > 0) {
       yield* screen.err(...instead)
       return told(one, "waiting")
     }
-    yield* screen.err(...Waiting.lines(one))
+    yield* screen.err(...linesOf(one))
     if (one.variables.length > 0) {
       yield* screen.err([
         { text: "  may read:     ", style: "weak" },
@@ -129,7 +178,7 @@ const list = (waiting: ReadonlyArray<Trust.Pending>) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     if (waiting.length === 0) return yield* screen.note("Nothing waits to be agreed to.")
-    yield* screen.out(...waiting.flatMap((one, at) => [...(at === 0 ? [] : [""]), ...Waiting.lines(one)]))
+    yield* screen.out(...waiting.flatMap((one, at) => [...(at === 0 ? [] : [""]), ...linesOf(one)]))
     yield* screen.note(
       "",
       screen.isInteractive
@@ -173,7 +222,7 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
       const open = decided.filter(({ decision }) => decision === "waiting").map(({ fingerprint }) => fingerprint)
       if (open.length > 0) {
         yield* screen.err(
-          "Nobody is there to be asked. Whoever has read this agrees with",
+          "There is no terminal to ask at. After reading this, approve it with",
           ...open.map((fingerprint) => `  mcp-runtime approve ${fingerprint}`)
         )
       }
@@ -194,9 +243,9 @@ const run: Command.Command["run"] = (invocation) => {
 
 export const command: Command.Command = {
   description: [
-    "What a workspace wants to start is shown word by word, and a person at a terminal is asked. Where nobody can be "
-    + "asked, only the fingerprint of what was shown before counts as a yes, so that nothing else is agreed to.",
-    "A tool that is not what it was when it was first seen is set aside; --tool shows what has changed."
+    "The entry of each server that a workspace wants to start is shown whole, and a person at a terminal is asked. Without "
+    + "a terminal only the fingerprint of the entry approves it, so that nothing else is approved.",
+    "A tool whose definition has changed since it was first seen is quarantined; --tool shows the changes."
   ],
   args: [
     {

@@ -24,8 +24,8 @@ const remote = (server: string, discovery: ConfigDiscovery.Discovery) =>
     const [found] = yield* Application.named([server], discovery)
     if (found !== undefined && isRemote(found)) return found
     return yield* new Usage({
-      detail: `"${server}" runs on this machine: nobody logs in to it.`,
-      next: "See where somebody can with mcp-runtime auth status."
+      detail: `"${server}" runs on this machine, and has no login.`,
+      next: "mcp-runtime auth status shows the servers that have one."
     })
   })
 
@@ -44,7 +44,7 @@ const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shap
     ([screen, keptIn]) => screen.json(Shape.Logins, { keptIn, servers })
   )
 
-/** Whoever has logged in need not do it again because the server cannot be connected to. */
+/** Notes that a login is kept although the connection after it failed. */
 const unused = ({ runtime }: Application.Application, server: string, error: McpRuntime.ConnectFailure) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
@@ -66,7 +66,7 @@ const login = (server: string, { isSet, shared, values }: Command.Invocation) =>
         const { keptIn, runtime } = application
         if ((yield* runtime.servers.loginStatus(server))._tag === "Configured") {
           return yield* new Usage({
-            detail: `The configuration of "${server}" says what it is shown, so nobody logs in to it.`,
+            detail: `The configuration of "${server}" has its credentials, so there is no login.`,
             next: "Take its credentials, or oauth: false, out of it first."
           })
         }
@@ -100,7 +100,7 @@ const logout = (server: string, { shared }: Command.Invocation) =>
       }
       if (shared.json) yield* report(application, [Shape.of(server, yield* runtime.servers.loginStatus(server))])
       else if (before._tag === "LoggedIn") yield* screen.out([{ text: "logged out", style: "good" }, ` of ${server}`])
-      else yield* screen.note(`${server}: nobody was logged in.`)
+      else yield* screen.note(`${server}: there was no login.`)
       return ExitCode.ok
     }))
 
@@ -139,7 +139,7 @@ const status = (server: string | undefined, { shared }: Command.Invocation) => {
         const logins = yield* Effect.forEach(found, (one) => statusOf(application, one))
         if (shared.json) yield* report(application, logins)
         else if (application.discovery.servers.length === 0) yield* NoServers.note
-        else if (logins.length === 0) yield* screen.note("No server here is a remote one: nobody logs in to any.")
+        else if (logins.length === 0) yield* screen.note("No server here is a remote one, so there are no logins.")
         else {
           yield* screen.out(...Shape.table(logins, screen.columns))
           for (const { error } of logins) if (error !== null) yield* screen.note(error.message)

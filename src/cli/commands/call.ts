@@ -160,7 +160,7 @@ const guided: Command.Command["run"] = (invocation) =>
     const { application: open } = yield* Application.Open
     if (!screen.isInteractive || open !== undefined) {
       return yield* new Usage({
-        detail: open === undefined ? "Nobody is at a terminal to be asked." : "It asks on a terminal of its own.",
+        detail: open === undefined ? "There is no terminal to ask at." : "It asks on a terminal of its own.",
         next: open === undefined ? "Write the tool and its arguments; mcp-runtime show tells what it takes." : undefined
       })
     }

@@ -1,8 +1,6 @@
 /** `mcp-runtime prompt`: the messages of a prompt. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as McpError from "../../McpError.ts"
-import type * as McpRuntime from "../../McpRuntime.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import type * as ToolResult from "../../tools/ToolResult.ts"
 import * as Application from "../Application.ts"
@@ -29,8 +27,6 @@ export const Prompted = Schema.Struct({
   }))
 })
 
-type Prompt = Effect.Effect.Success<McpRuntime.McpRuntime["Type"]["prompts"]>["items"][number]
-
 /** Prompts take texts, and nothing else. */
 const typed = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, string>, Usage> =>
   Effect.map(
@@ -43,36 +39,26 @@ const typed = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, 
     (pairs) => new Map(pairs)
   )
 
-const find = (
-  ref: string,
-  application: Application.Application,
-  shared: Command.Shared
-): Effect.Effect<Prompt, Command.Failure, Screen.Screen> =>
+const find = (ref: string, application: Application.Application, shared: Command.Shared) =>
   Effect.gen(function*() {
     const { discovery, runtime } = application
     yield* NoServers.refuse(discovery)
     const identity = identityOf(ref, discovery)
     const { items, missing } = yield* Offered.askingAll(application, shared, runtime.prompts)
-    const [only, ...others] = items.filter(({ name, server }) =>
+    const found = items.filter(({ name, server }) =>
       identity === undefined ? name === ref : server === identity.server && name === identity.tool
     )
-    if (only === undefined) {
-      yield* Offered.unasked(missing, identity?.server, runtime)
-      yield* Offered.notes(missing)
-      const names = items.map(({ name, server }) => identity === undefined ? name : spelled({ server, tool: name }))
-      return yield* new McpError.NotFound({ server: "", kind: "prompt", name: ref, suggestions: nearest(ref, names) })
-    }
-    if (others.length > 0) {
-      const names = [only, ...others].map(({ name, server }) => format({ server, tool: name }))
-      return yield* new Usage({
-        detail: `More than one server has a prompt "${ref}".`,
-        next: `Say which: ${names.join(", ")}.`
-      })
-    }
-    return only
+    return yield* Offered.only(found, application, {
+      kind: "prompt",
+      name: ref,
+      server: identity?.server,
+      missing,
+      suggestions: items.map(({ name, server }) => identity === undefined ? name : spelled({ server, tool: name })),
+      choose: (all) => `Say which: ${all.map(({ name, server }) => format({ server, tool: name })).join(", ")}.`
+    })
   })
 
-const check = (prompt: Prompt, given: ReadonlyMap<string, string>): Effect.Effect<void, Usage> => {
+const check = (prompt: Offered.Prompt, given: ReadonlyMap<string, string>): Effect.Effect<void, Usage> => {
   const names = prompt.arguments.map(({ name }) => name)
   const unknown = Array.from(given.keys()).find((name) => !names.includes(name))
   const absent = prompt.arguments.find(({ name, required }) => required && !given.has(name))

@@ -1,8 +1,6 @@
 /** `mcp-runtime read`: reads a resource. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as McpError from "../../McpError.ts"
-import { nearest } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
@@ -31,52 +29,33 @@ const beginning = (template: string): string => {
   return brace < 0 ? template : template.slice(0, brace)
 }
 
-interface Lists {
-  readonly resources: ReadonlyArray<{ readonly server: string; readonly uri: string }>
-  readonly templates: ReadonlyArray<{ readonly server: string; readonly uriTemplate: string }>
+interface Entry {
+  readonly server: string
+  readonly uri?: string
+  readonly uriTemplate?: string
 }
 
-/** The servers that a URI may be read from: those that list it, or else those whose templates say most of it. */
-export const owners = (uri: string, { resources, templates }: Lists): ReadonlyArray<string> => {
-  const listed = resources.filter((one) => one.uri === uri).map(({ server }) => server)
+/** The servers that a URI may be read from: those that list it, or else those whose templates begin with most of it. */
+export const owners = (uri: string, entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
+  const listed = entries.filter((one) => one.uri === uri).map(({ server }) => server)
   if (listed.length > 0) return [...new Set(listed)]
-  const fitting = templates.map(({ server, uriTemplate }) => ({ server, start: beginning(uriTemplate) }))
+  const fitting = entries.map(({ server, uriTemplate = "" }) => ({ server, start: beginning(uriTemplate) }))
     .filter(({ start }) => start !== "" && uri.startsWith(start))
   const longest = Math.max(...fitting.map(({ start }) => start.length))
   return [...new Set(fitting.filter(({ start }) => start.length === longest).map(({ server }) => server))]
 }
 
-const find = (
-  uri: string,
-  application: Application.Application,
-  shared: Command.Shared
-): Effect.Effect<string, Command.Failure, Screen.Screen> =>
+const find = (uri: string, application: Application.Application, shared: Command.Shared) =>
   Effect.gen(function*() {
-    const { discovery, runtime } = application
-    yield* NoServers.refuse(discovery)
-    const { resources, templates } = yield* Offered.askingAll(
-      application,
-      shared,
-      Effect.all({ resources: runtime.resources, templates: runtime.resourceTemplates }, { concurrency: "unbounded" })
-    )
-    const [only, ...others] = owners(uri, { resources: resources.items, templates: templates.items })
-    if (only === undefined) {
-      yield* Offered.unasked(resources.missing, undefined, runtime)
-      yield* Offered.notes(resources.missing)
-      return yield* new McpError.NotFound({
-        server: "",
-        kind: "resource",
-        name: uri,
-        suggestions: nearest(uri, resources.items.map((one) => one.uri))
-      })
-    }
-    if (others.length > 0) {
-      return yield* new Usage({
-        detail: `More than one server has the resource "${uri}".`,
-        next: `Say which with --server: ${[only, ...others].join(", ")}.`
-      })
-    }
-    return only
+    yield* NoServers.refuse(application.discovery)
+    const { items, missing } = yield* Offered.askingAll(application, shared, Offered.resources(application.runtime))
+    return yield* Offered.only(owners(uri, items), application, {
+      kind: "resource",
+      name: uri,
+      missing,
+      suggestions: items.flatMap((one) => "uri" in one ? [one.uri] : []),
+      choose: (servers) => `Say which with --server: ${servers.join(", ")}.`
+    })
   })
 
 const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) => {

@@ -1,4 +1,4 @@
-/** `mcp-runtime revoke`: takes back what was agreed to. */
+/** `mcp-runtime revoke`: takes an approval back. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
@@ -23,7 +23,7 @@ export const Agreed = Schema.Struct({
 
 const grantsOf = ({ config }: ConfigDiscovery.Found): ReadonlyArray<string> => config?.expansion?.grants ?? []
 
-/** What would be blocked if nobody had agreed to it. */
+/** Whether a server would be blocked without its approval. */
 const isAgreed = ({ config, provenance, sources, state }: ConfigDiscovery.Found): boolean =>
   (state._tag === "Ready" || state._tag === "Disabled") && config !== undefined && config.blocked === undefined &&
   [provenance, ...sources].some(({ origin }) => !Scope.rights(origin).start && origin !== "code")
@@ -41,7 +41,7 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
       })
       if (wanted === undefined) {
         if (shared.json) yield* screen.json(Agreed, { servers: agreed.map((found) => told(found, false)) })
-        else if (agreed.length === 0) yield* screen.note("Nothing here was agreed to.")
+        else if (agreed.length === 0) yield* screen.note("There are no approvals here.")
         else {
           yield* screen.out(...agreed.flatMap((found): ReadonlyArray<Screen.Line> => [
             [{ text: found.name, style: "strong" }, `  ${Scope.format(found.provenance)}`],
@@ -67,8 +67,8 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
       if (revoked) yield* trust.revoke(found.fingerprint)
       yield* screen.note(
         revoked
-          ? [{ text: "revoked", style: "good" }, `: ${found.name} is not started any more until somebody agrees to it.`]
-          : `${found.name}: nobody had agreed to it.`
+          ? [{ text: "revoked", style: "good" }, `: ${found.name} is not started until it is approved again.`]
+          : `${found.name}: it was not approved.`
       )
       if (shared.json) yield* screen.json(Agreed, { servers: [told(found, revoked)] })
       return ExitCode.ok
@@ -77,9 +77,9 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
 export const command: Command.Command = {
   description: ["Applications that run now and follow their configuration stop the server."],
   args: [
-    { name: "server", about: "A server or its fingerprint; nothing, to see what was agreed to.", required: false }
+    { name: "server", about: "A server or its fingerprint; nothing, to see the approvals.", required: false }
   ],
   options: [],
-  examples: [["revoke github", "It is not started any more until somebody agrees to it again."]],
+  examples: [["revoke github", "It is not started until it is approved again."]],
   run
 }
