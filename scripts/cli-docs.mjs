@@ -23,7 +23,7 @@ const shapes = {
   events: [["Event", "commands/events", "Event"]],
   config: [
     ["Found", "configFound", "Found"],
-    ["Validated", "configValidate", "Validated"],
+    ["Validated", "commands/config", "Validated"],
     ["Edited", "configEdit", "Edited"]
   ],
   add: [["Added", "configEdit", "Edited"]],
@@ -41,6 +41,7 @@ const read = async () => {
   const all = [...Object.values(shapes).flat(), failure]
   const contents = [
     `export { all } from "./src/cli/Commands.ts"`,
+    `export { encodedSchema } from "effect/Schema"`,
     `export { builtInOptions, sharedOptions } from "./src/cli/commandLine.ts"`,
     `export { meanings } from "./src/cli/ExitCode.ts"`,
     ...all.map(([as, module, name]) => `export { ${name} as ${as} } from "./src/cli/${module}.ts"`)
@@ -60,7 +61,7 @@ const read = async () => {
       logLevel: "warning"
     })
     const module = await import(pathToFileURL(outfile).href)
-    return { ...module, types: typesOf(all.map(([as]) => [as, module[as]]), folder) }
+    return { ...module, types: typesOf(all.map(([as]) => [as, module.encodedSchema(module[as])]), folder) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -2,15 +2,18 @@
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Scope from "../config/Scope.ts"
-import * as Rules from "./configRules.ts"
+import type * as ServerPolicy from "../config/ServerPolicy.ts"
+import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as IssueShape from "./issueShape.ts"
+import { counted } from "./noServers.ts"
+import { orNull } from "./orNull.ts"
 import type * as Screen from "./Screen.ts"
 
 const From = Schema.Struct({
   provider: Schema.String,
   scope: Schema.String,
-  path: Schema.NullOr(Schema.String),
-  line: Schema.NullOr(Schema.Number)
+  path: orNull(Schema.String),
+  line: orNull(Schema.Number)
 })
 
 /** The document of `config --json`. */
@@ -25,14 +28,14 @@ export const Found = Schema.Struct({
     name: Schema.String,
     /** What may be done with it; nothing has been started. */
     state: Schema.Literal("ready", "disabled", "denied", "untrusted", "invalid"),
-    why: Schema.NullOr(Schema.String),
-    transport: Schema.NullOr(Schema.String),
+    why: orNull(Schema.String),
+    transport: orNull(Schema.String),
     from: From,
     /** The entries of the same name that do not count. */
     shadows: Schema.Array(From),
     /** The entries it is put together from, where that is more than one. */
     sources: Schema.Array(From),
-    sameAs: Schema.NullOr(Schema.String),
+    sameAs: orNull(Schema.String),
     fingerprint: Schema.String
   })),
   issues: Schema.Array(IssueShape.Issue),
@@ -48,69 +51,70 @@ export const Found = Schema.Struct({
   }))
 })
 
-const states = {
-  Ready: "ready",
-  Disabled: "disabled",
-  Denied: "denied",
-  Untrusted: "untrusted",
-  Invalid: "invalid"
+const matchers = {
+  Name: "servers called ",
+  Command: "the command ",
+  CommandLine: "commands like ",
+  Program: "the program ",
+  Url: "addresses like ",
+  Fingerprint: ""
 } as const
 
-const whyOf = ({ state }: ConfigDiscovery.Found): string | null => {
-  switch (state._tag) {
-    case "Denied":
-      return state.decision
-    case "Untrusted":
-      return state.why
-    case "Invalid":
-      return state.kind
-    default:
-      return null
-  }
+const matcherText = (matcher: ServerPolicy.Matcher): string =>
+  matchers[matcher._tag] + ("argv" in matcher ? matcher.argv.join(" ") : matcher.pattern)
+
+export const policyLines = (policy: ServerPolicy.Policy): ReadonlyArray<string> => [
+  ...(policy.broken ? ["allows nothing, because it could not be read"] : []),
+  ...policy.deny.map((matcher) => `denies ${matcherText(matcher)}`),
+  ...policy.ordered.map(({ action, matcher }) =>
+    `then ${action === "allow" ? "allows" : "denies"} ${matcherText(matcher)}`
+  ),
+  ...(policy.allow.length === 0 ? [] : [`allows only ${policy.allow.map(matcherText).join(", or ")}`]),
+  ...(policy.requireIdentity === true ? ["allows nothing by its name alone"] : []),
+  ...(policy.managedOnly ? ["makes the lists of others void"] : []),
+  ...Array.from(policy.identities ?? [], ([name, matcher]) => `binds the name ${name} to ${matcherText(matcher)}`)
+]
+
+/** A rule on tools as it is written in one line. */
+export const ruleLine = ({ args, server, tool }: PermissionRule.Input): string => {
+  const named = server === undefined ? tool : `${server}/${tool}`
+  const given = Object.entries(args ?? {}).map(([name, pattern]) => `${name}=${pattern}`)
+  return given.length === 0 ? named : `${named}(${given.join(", ")})`
 }
 
-const from = ({ line, path, provider, scope }: Scope.Provenance): typeof From.Type => ({
-  provider,
-  scope,
-  path: path ?? null,
-  line: line ?? null
-})
+const states = {
+  Ready: { state: "ready", style: "good" },
+  Disabled: { state: "disabled", style: "weak" },
+  Denied: { state: "denied", style: "warning" },
+  Untrusted: { state: "untrusted", style: "warning" },
+  Invalid: { state: "invalid", style: "bad" }
+} as const
 
-export const of = (
-  { files, issues, permissions, policies, servers }: ConfigDiscovery.Discovery
-): typeof Found.Type => ({
-  files: files.map(({ path, provider, scope, servers }) => ({ path, provider, scope, servers })),
-  servers: servers.map((found) => ({
-    name: found.name,
-    state: states[found.state._tag],
+const whyOf = ({ state }: ConfigDiscovery.Found): string | undefined =>
+  "decision" in state ? state.decision : "why" in state ? state.why : "kind" in state ? state.kind : undefined
+
+const transportOf = ({ config, entry }: ConfigDiscovery.Found) => config?.transport ?? entry?.transport
+
+const from = (provenance: Scope.Provenance) => ({ path: undefined, line: undefined, ...provenance })
+
+export const of = (discovery: ConfigDiscovery.Discovery): typeof Found.Type => ({
+  ...discovery,
+  servers: discovery.servers.map((found) => ({
+    ...found,
+    state: states[found.state._tag].state,
     why: whyOf(found),
-    transport: found.config?.transport ?? found.entry?.transport ?? null,
+    transport: transportOf(found),
     from: from(found.provenance),
     shadows: found.shadows.map(from),
-    sources: found.sources.map(from),
-    sameAs: found.sameAs ?? null,
-    fingerprint: found.fingerprint
+    sources: found.sources.map(from)
   })),
-  issues: issues.map(IssueShape.of),
-  policies: policies.map((policy) => ({
-    provider: policy.provider,
-    scope: policy.scope,
-    says: Rules.policy(policy)
-  })),
-  permissions: permissions.map((input) => ({
-    decision: input.decision,
-    rule: Rules.rule(input),
+  policies: discovery.policies.map((policy) => ({ ...policy, says: policyLines(policy) })),
+  permissions: discovery.permissions.map((input) => ({
+    ...input,
+    rule: ruleLine(input),
     source: input.source ?? "code"
   }))
 })
-
-const styles: Record<ConfigDiscovery.State["_tag"], Screen.Style> = {
-  Ready: "good",
-  Disabled: "weak",
-  Denied: "warning",
-  Untrusted: "warning",
-  Invalid: "bad"
-}
 
 const titled = (title: string, lines: ReadonlyArray<Screen.Line>): ReadonlyArray<Screen.Line> =>
   lines.length === 0 ? [] : ["", [{ text: title, style: "strong" }], ...lines]
@@ -121,38 +125,29 @@ const place = (label: string, at: Scope.Provenance): Screen.Line => [
 ]
 
 const server = (found: ConfigDiscovery.Found): ReadonlyArray<Screen.Line> => {
+  const { name, provenance, sameAs, shadows, sources } = found
+  const { state, style } = states[found.state._tag]
   const why = whyOf(found)
-  const transport = found.config?.transport ?? found.entry?.transport
+  const text = why === undefined ? state : `${state} (${why})`
   return [
-    [
-      "  ",
-      { text: found.name, style: "strong" },
-      "  ",
-      { text: `${states[found.state._tag]}${why === null ? "" : ` (${why})`}`, style: styles[found.state._tag] },
-      ...(transport === undefined ? [] : [`  ${transport}`])
-    ],
-    place("from", found.provenance),
-    ...found.sources.filter(({ path }) => path !== found.provenance.path).map((one) => place("laid over", one)),
-    ...found.shadows.map((one) => place("in the place of", one)),
-    ...(found.sameAs === undefined ? [] : [[{ text: "    the same as ", style: "weak" } as const, found.sameAs]])
+    ["  ", { text: name, style: "strong" }, "  ", { text, style }, `  ${transportOf(found) ?? ""}`.trimEnd()],
+    place("from", provenance),
+    ...sources.filter(({ path }) => path !== provenance.path).map((one) => place("laid over", one)),
+    ...shadows.map((one) => place("in the place of", one)),
+    ...(sameAs === undefined ? [] : [[{ text: "    the same as ", style: "weak" } as const, sameAs]])
   ]
 }
 
 /** For people: nothing in a line that could not wrap, so that paths are whole at any width. */
-export const lines = (discovery: ConfigDiscovery.Discovery): ReadonlyArray<Screen.Line> => {
-  const { files, issues, permissions, policies, servers } = discovery
-  const counted = IssueShape.count(issues)
-  const all = [
+export const lines = (
+  { files, issues, permissions, policies, servers }: ConfigDiscovery.Discovery
+): ReadonlyArray<Screen.Line> =>
+  [
     ...titled(
       "Files",
       files.flatMap(({ path, provider, scope, servers, stale }): ReadonlyArray<Screen.Line> => [
         `  ${path}`,
-        [{
-          text: `    ${provider}, ${scope}: ${servers} ${servers === 1 ? "server" : "servers"}${
-            stale ? ", stale" : ""
-          }`,
-          style: "weak"
-        }]
+        [{ text: `    ${provider}, ${scope}: ${counted(servers)}${stale ? ", stale" : ""}`, style: "weak" }]
       ])
     ),
     ...Scope.order.flatMap((scope) =>
@@ -161,23 +156,18 @@ export const lines = (discovery: ConfigDiscovery.Discovery): ReadonlyArray<Scree
         servers.filter(({ provenance }) => provenance.scope === scope).flatMap(server)
       )
     ),
-    ...titled(`Issues (${counted})`, IssueShape.lines(issues)),
+    ...titled(`Issues (${IssueShape.count(issues)})`, IssueShape.lines(issues)),
     ...titled(
       "Policies",
-      policies.flatMap((policy) => {
-        const says = Rules.policy(policy)
-        return says.map((text) => `  ${policy.provider} (${policy.scope}) ${text}`)
-      })
+      policies.flatMap((policy) => policyLines(policy).map((text) => `  ${policy.provider} (${policy.scope}) ${text}`))
     ),
     ...titled(
       "Rules on tools",
       permissions.map((input): Screen.Line => [
         "  ",
         { text: input.decision.padEnd(5), style: input.decision === "deny" ? "bad" : "plain" },
-        ` ${Rules.rule(input)}`,
+        ` ${ruleLine(input)}`,
         { text: ` (${input.source ?? "code"})`, style: "weak" }
       ])
     )
-  ]
-  return all.slice(1)
-}
+  ].slice(1)

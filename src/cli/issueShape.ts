@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../config/ConfigIssue.ts"
+import { orNull } from "./orNull.ts"
 import * as Place from "./place.ts"
 import type * as Screen from "./Screen.ts"
 
@@ -9,31 +10,16 @@ export const Issue = Schema.Struct({
   severity: Schema.Literal("error", "warning"),
   /** A word to decide on. */
   kind: Schema.String,
-  path: Schema.NullOr(Schema.String),
-  line: Schema.NullOr(Schema.Number),
+  path: orNull(Schema.String),
+  line: orNull(Schema.Number),
   /** From 1; TOML has none. */
-  column: Schema.NullOr(Schema.Number),
-  server: Schema.NullOr(Schema.String),
+  column: orNull(Schema.Number),
+  server: orNull(Schema.String),
   /** The field within the entry, or the key within the file. */
-  at: Schema.NullOr(Schema.String),
+  at: orNull(Schema.String),
   provider: Schema.String,
   scope: Schema.String,
   message: Schema.String
-})
-
-export const of = (
-  { at, column, kind, line, message, path, provider, scope, server, severity }: ConfigIssue.ConfigIssue
-): typeof Issue.Type => ({
-  severity,
-  kind,
-  path: path ?? null,
-  line: line ?? null,
-  column: column ?? null,
-  server: server ?? null,
-  at: at ?? null,
-  provider,
-  scope,
-  message
 })
 
 /** The issues of one server. */

@@ -34,7 +34,7 @@ export const hostsOf = ({ files }: ConfigDiscovery.Discovery): ReadonlyArray<Hos
   return Array.from(hosts.values())
 }
 
-const counted = (servers: number): string => `${servers} ${servers === 1 ? "server" : "servers"}`
+export const counted = (servers: number): string => `${servers} ${servers === 1 ? "server" : "servers"}`
 
 export const lines = (hosts: ReadonlyArray<Host>, near: (path: string) => string, columns: number) =>
   Table.narrowed(

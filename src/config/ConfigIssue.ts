@@ -30,7 +30,7 @@ export interface ConfigIssue {
   readonly at: string | undefined
   readonly line: number | undefined
   /** Where the parser tells it: TOML has none. */
-  readonly column?: number | undefined
+  readonly column: number | undefined
   /** One sentence for a person, with nothing secret and no control characters in it. */
   readonly message: string
 }
@@ -72,7 +72,8 @@ const explain = (kind: Kind, host: string, server: string | undefined, { at, det
   const isWithin = sentences[kind].includes("{detail}")
   const added = detail === undefined || detail === "" ? undefined : UntrustedText.excerpt(detail, isWithin ? 512 : 128)
   const inside = kind === "launch-override" && added !== undefined ? uncapitalized(added).replace(/\.$/, "") : added
-  const whose = server === undefined ? "" : `Server "${shown(server)}": `
+  const named = server === "" ? "A server without a name: " : `Server "${shown(server ?? "")}": `
+  const whose = server === undefined ? "" : named
   const rest = added === undefined || isWithin ? "" : ` (${added})`
   return `${whose}${sentence(kind, at && shown(shownKey(at)), shown(host), inside)}${rest}.`
 }

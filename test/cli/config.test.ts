@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { Found } from "../../src/cli/configFound.ts"
-import * as Rules from "../../src/cli/configRules.ts"
-import { Validated } from "../../src/cli/configValidate.ts"
+import { Validated } from "../../src/cli/commands/config.ts"
+import { Found, policyLines, ruleLine } from "../../src/cli/configFound.ts"
 import * as IssueShape from "../../src/cli/issueShape.ts"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
@@ -24,6 +23,7 @@ const issue = (about: Partial<ConfigIssue.ConfigIssue>): ConfigIssue.ConfigIssue
   server: undefined,
   at: undefined,
   line: undefined,
+  column: undefined,
   message: "It is broken.",
   ...about
 })
@@ -74,7 +74,7 @@ describe("what config says", () => {
         ["binds the name db to sha256:1"]
       ]
     ]
-    for (const [about, says] of table) assert.deepStrictEqual(Rules.policy(policy(about)), says)
+    for (const [about, says] of table) assert.deepStrictEqual(policyLines(policy(about)), says)
   })
 
   it("writes a rule in one line", () => {
@@ -83,7 +83,7 @@ describe("what config says", () => {
       [{ decision: "allow", tool: "read", server: "my fs" }, "my fs/read"],
       [{ decision: "ask", tool: "fs/read", args: { path: "/etc/**", mode: "w" } }, "fs/read(path=/etc/**, mode=w)"]
     ] as const
-    for (const [input, text] of table) assert.strictEqual(Rules.rule(input), text)
+    for (const [input, text] of table) assert.strictEqual(ruleLine(input), text)
   })
 })
 

@@ -30,6 +30,7 @@ const info = (status: ServerStatus.ServerStatus) =>
 
 const issue = (kind: ConfigIssue.Kind): ConfigIssue.ConfigIssue => ({
   ...provenance,
+  column: undefined,
   kind,
   severity: "error",
   server: "a",

@@ -1,16 +1,28 @@
-/** `mcp-runtime config`: what was found where, and what is wrong with it. */
+// @effect-diagnostics strictEffectProvide:off -- a command is an entry point
+/** `mcp-runtime config`: what was found where, what is wrong with it, and changes of it. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import * as ConfigFiles from "../../config/ConfigFiles.ts"
+import * as Dialect from "../../config/Dialect.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import { jsonSchema } from "../../config/nativeDocument.ts"
+import * as Trust from "../../config/Trust.ts"
+import * as McpError from "../../McpError.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
 import * as Found from "../configFound.ts"
-import * as Validate from "../configValidate.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as Failure from "../failure.ts"
+import * as IssueShape from "../issueShape.ts"
 import * as NoServers from "../noServers.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as TypedServers from "../typedServers.ts"
 import { Usage } from "../Usage.ts"
@@ -31,6 +43,85 @@ const schema = Effect.flatMap(
   Screen.Screen,
   (screen) => Effect.as(screen.json(Schema.Unknown, jsonSchema()), ExitCode.ok)
 )
+
+/** The document of `config validate --json`. */
+export const Validated = Schema.Struct({
+  file: Schema.String,
+  /** Whose format it was read as. */
+  host: orNull(Schema.String),
+  valid: Schema.Boolean,
+  servers: Schema.Array(Schema.String),
+  issues: Schema.Array(IssueShape.Issue)
+})
+
+const stdin = "-"
+
+const unreadable = (file: string, detail: string) =>
+  new McpError.ConfigurationError({ server: Failure.fileItself, path: file, detail })
+
+/** The file of a path, or the standard input, which is read like a file of the host. */
+const contentOf = (file: string, host: string | undefined) =>
+  Effect.gen(function*() {
+    if (file === stdin) {
+      const text = yield* (yield* Screen.Screen).input(ConfigFiles.defaults.maxBytes)
+      if (text === undefined) return yield* unreadable(stdin, "the standard input is too long for a configuration")
+      const name = host === undefined ? "mcp-client.jsonc" : `config.${Dialect.find(host)?.format ?? "jsonc"}`
+      return { path: `/stdin/${name}`, bytes: new TextEncoder().encode(text) }
+    }
+    const path = (yield* Path.Path).resolve(file)
+    // its owner and mode do not matter here
+    const content = yield* (yield* ConfigFiles.make()).read(path, { origin: "workspace" })
+    if (content === undefined) return yield* unreadable(file, "there is no such file")
+    if (content._tag === "Refused") return yield* unreadable(file, content.detail)
+    return { path, bytes: content.bytes }
+  }).pipe(Effect.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
+
+/** What one file says, whatever else there is on this machine. It is read from memory: no file that it names is. */
+const only = (
+  file: { readonly path: string; readonly host: string | undefined; readonly bytes: Uint8Array }
+): Effect.Effect<ConfigDiscovery.Discovery> =>
+  Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover).pipe(
+    Effect.provide(
+      ConfigDiscovery.layerFiles({
+        root: "/",
+        directory: "/",
+        files: [{ path: file.path, host: file.host }],
+        enableProjectConfig: false,
+        enableUserConfig: false
+      }).pipe(
+        Layer.provide(ConfigFiles.layerMemory(new Map([[file.path, file.bytes]]))),
+        Layer.provide(Layer.merge(Trust.layerAll(), NodePath.layer))
+      )
+    )
+  )
+
+const validate = (file: string, { shared, value }: Command.Invocation) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const host = value("host")
+    if (host !== undefined) yield* Application.knownHost(host)
+    const content = yield* contentOf(file, host)
+    const { files, issues: all, servers } = yield* only({ ...content, host })
+    // a variable can be set, and a program of that name can exist, on another machine
+    const issues = all.flatMap((issue) => {
+      const severity = issue.kind === "command-line" ? "error" as const : issue.severity
+      const path = issue.path === content.path ? file : issue.path
+      return issue.kind === "variable-unset" ? [] : [{ ...issue, path, severity }]
+    })
+    const readAs = files[0]?.provider ?? host
+    const valid = issues.every(({ severity }) => severity !== "error")
+    if (shared.json) {
+      yield* screen.json(Validated, { file, host: readAs, valid, servers: servers.map(({ name }) => name), issues })
+    } else {
+      const about = [NoServers.counted(servers.length), ...(readAs === undefined ? [] : [`read as ${readAs}`])].join(
+        ", "
+      )
+      const verdict = valid ? { text: "valid", style: "good" as const } : { text: "invalid", style: "bad" as const }
+      const faults = IssueShape.count(issues)
+      yield* screen.out([verdict, `: ${about}${faults && `; ${faults}`}`], ...IssueShape.lines(issues))
+    }
+    return valid ? ExitCode.ok : ExitCode.config
+  })
 
 const wrong = (detail: string, next = "See mcp-runtime config --help.") => Effect.fail(new Usage({ detail, next }))
 
@@ -91,7 +182,7 @@ const run: Command.Command["run"] = (invocation) => {
     case "validate":
       return file === undefined || words.length > 1
         ? wrong("config validate takes a file.", "Write mcp-runtime config validate FILE, or - for what is piped in.")
-        : Validate.run(file, invocation)
+        : validate(file, invocation)
     case "schema":
       return file === undefined ? schema : wrong("config schema takes no file.")
     default:

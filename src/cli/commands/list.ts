@@ -53,7 +53,7 @@ const documentOf = (
     protocolVersion: info?.protocolVersion ?? null,
     from: { provider, path: path ?? null, line: line ?? null },
     error: error === undefined ? null : { tag: McpError.label(error), message: error.message },
-    issues: IssueShape.ofServer(found, issues).map(IssueShape.of)
+    issues: IssueShape.ofServer(found, issues)
   }
 }
 
