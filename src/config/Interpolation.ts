@@ -121,54 +121,46 @@ const dollarName: Spelling = (text) => {
 }
 
 /** The parts of a text. With `escapes`, a run of dollars before a brace stands for half of them. */
-const scan = (
-  text: string,
-  spellings: ReadonlyArray<Spelling>,
-  { braces, escapes }: { readonly escapes: boolean; readonly braces: boolean }
-): { readonly parts: ReadonlyArray<Part>; readonly hasLookAlike: boolean } => {
+const scan = (text: string, spellings: ReadonlyArray<Spelling>, opening: "$" | "${", escapes: boolean) => {
   const readers = spellings.map((spelling) => spelling(text))
-  const opening = braces ? /[${]/g : /\$/g
+  const openings = opening === "$" ? /\$/g : /[${]/g
   const parts: Array<Part> = []
-  let literal = ""
   let hasLookAlike = false
   let from = 0
-  /** Takes the text up to `end` as it is, and goes on at `next`. */
-  const keep = (end: number, next: number, more = ""): void => {
-    literal += text.slice(from, end) + more
-    from = opening.lastIndex = next
+  /** Takes the text up to `end` as it is, then a part, and goes on at `next`. */
+  const take = (end: number, next: number, part: Part = ""): void => {
+    for (const more of [text.slice(from, end), part]) {
+      const last = parts.at(-1)
+      if (typeof more === "string" && typeof last === "string") parts[parts.length - 1] = last + more
+      else if (more !== "") parts.push(more)
+    }
+    from = openings.lastIndex = next
   }
-  for (let found = opening.exec(text); found !== null; found = opening.exec(text)) {
+  for (let found = openings.exec(text); found !== null; found = openings.exec(text)) {
     let at = found.index
     if (escapes && text[at] === "$") {
       let brace = at
       while (text[brace] === "$") brace++
       const half = "$".repeat((brace - at) >> 1)
       if (text[brace] === "{" && (brace - at) % 2 === 0) {
-        keep(at, brace + 1, `${half}{`)
+        take(at, brace + 1, `${half}{`)
         continue
       }
-      if (text[brace] === "{") keep(at, brace - 1, half)
+      if (text[brace] === "{") take(at, brace - 1, half)
       at = brace - 1
     }
-    opening.lastIndex = at + 1
+    openings.lastIndex = at + 1
     let match: Match | undefined
     for (let reader = 0; match === undefined && reader < readers.length; reader++) match = readers[reader]!(at)
     if (match === undefined) continue
     const { end, part } = match
-    if (part === undefined) {
-      hasLookAlike ||= text[at] === "$"
-      opening.lastIndex = end
-    } else if (typeof part === "string") keep(at, end, part)
-    else {
-      keep(at, end)
-      if (literal !== "") parts.push(literal)
-      literal = ""
-      parts.push(part)
-      hasLookAlike ||= `${part.name}${part.fallback}`.includes("${")
-    }
+    if (part === undefined) openings.lastIndex = end
+    else take(at, end, part)
+    hasLookAlike ||= part === undefined
+      ? text[at] === "$"
+      : typeof part !== "string" && `${part.name}${part.fallback}`.includes("${")
   }
-  keep(text.length, text.length)
-  if (literal !== "") parts.push(literal)
+  take(text.length, text.length)
   return { parts, hasLookAlike }
 }
 
@@ -212,8 +204,7 @@ const reference = (content: string): Reference | undefined => {
 const canonicalBraces = [between("${", "}", reference)]
 
 /** The literal text and the references of a template, in order. */
-export const parse = (template: string): ReadonlyArray<Part> =>
-  scan(template, canonicalBraces, { escapes: true, braces: false }).parts
+export const parse = (template: string): ReadonlyArray<Part> => scan(template, canonicalBraces, "$", true).parts
 
 export const references = (template: string): ReadonlyArray<Reference> =>
   parse(template).filter((part) => typeof part !== "string")
@@ -264,17 +255,7 @@ const piped = (text: string): Part | undefined => {
 }
 
 /** The content of `${…}`, by the spellings that a host has for it. */
-const dollarBraces = (syntax: Syntax) => (text: string): Part | undefined => {
-  const split = text.indexOf(":-")
-  const head = (split === -1 ? text : text.slice(0, split)).trim()
-  const rest = split === -1 ? "" : text.slice(split)
-  const { bare, canonical, command, env, file, input, inputPrefix, pipes, places } = syntax
-  const place = places?.get(head)
-  if (place !== undefined) return referenceOf("var", place + rest)
-  if (inputPrefix !== undefined && head.startsWith(inputPrefix)) {
-    return referenceOf("input", head.slice(inputPrefix.length) + rest)
-  }
-  const kind = kindOf(head)
+const dollarBraces = ({ bare, canonical, command, env, file, input, inputPrefix, pipes, places }: Syntax) => {
   const known: { readonly [K in Kind]: boolean | undefined } = {
     env,
     input,
@@ -283,20 +264,30 @@ const dollarBraces = (syntax: Syntax) => (text: string): Part | undefined => {
     file: canonical === true || file,
     cmd: canonical
   }
-  if (kind === "file" || kind === "cmd") {
-    return known[kind] === true ? referenceOf(kind, text.trim().slice(kind.length + 1).trim()) : undefined
-  }
-  if (pipes === true && (head.includes("|") || head.startsWith("value:"))) {
-    const part = piped(head + rest)
+  return (text: string): Part | undefined => {
+    const split = text.indexOf(":-")
+    const head = (split === -1 ? text : text.slice(0, split)).trim()
+    const rest = split === -1 ? "" : text.slice(split)
+    const place = places?.get(head)
+    if (place !== undefined) return referenceOf("var", place + rest)
+    if (inputPrefix !== undefined && head.startsWith(inputPrefix)) {
+      return referenceOf("input", head.slice(inputPrefix.length) + rest)
+    }
+    const kind = kindOf(head)
+    const isLine = kind === "file" || kind === "cmd"
+    const isPiped = !isLine && pipes === true && (head.includes("|") || head.startsWith("value:"))
+    const part = isPiped ? piped(head + rest) : undefined
     if (part !== undefined) return part
-  } else if (kind !== undefined) {
-    return known[kind] === true ? referenceOf(kind, head.slice(kind.length + 1).trim() + rest) : undefined
+    if (kind !== undefined && !isPiped) {
+      const body = (isLine ? text.trim() : head).slice(kind.length + 1).trim()
+      return known[kind] === true ? referenceOf(kind, isLine ? body : body + rest) : undefined
+    }
+    if (bare === true && identifier.test(head)) return referenceOf("env", head + rest)
+    const stays = (command === true && shellOperator.test(text)) ||
+      ((pipes === true || canonical === true) && scheme.test(text))
+    const unknown = stays ? reference(text) : undefined
+    return unknown?.kind === "unknown" ? unknown : undefined
   }
-  if (bare === true && identifier.test(head)) return referenceOf("env", head + rest)
-  const stays = (command === true && shellOperator.test(text)) ||
-    ((pipes === true || canonical === true) && scheme.test(text))
-  const unknown = stays ? reference(text) : undefined
-  return unknown?.kind === "unknown" ? unknown : undefined
 }
 
 const github = (text: string): Reference | undefined => {
@@ -336,12 +327,10 @@ export interface Canonical {
 /** A host's text as a canonical template. */
 export const canonical = (syntax: Syntax, text: string): Canonical => {
   const all = whole(syntax, text)
+  const hasBraces = syntax.braces === true || syntax.handlebars === true
   const { hasLookAlike, parts } = all !== undefined
     ? { parts: [all], hasLookAlike: false }
-    : scan(text, spellingsOf(syntax), {
-      escapes: syntax.canonical === true,
-      braces: syntax.braces === true || syntax.handlebars === true
-    })
+    : scan(text, spellingsOf(syntax), hasBraces ? "${" : "$", syntax.canonical === true)
   const runs = parts.some((part) =>
     typeof part !== "string" && (part.kind === "cmd" || part.name.startsWith("unsupported:"))
   )
