@@ -26,45 +26,49 @@ interface Rule {
   readonly detail?: string
 }
 
-const pattern = (_tag: Exclude<ServerPolicy.Matcher["_tag"], "Command">) => (of: Value): Rule["matchers"] =>
+type Tag = ServerPolicy.Matcher["_tag"]
+
+const anyCharacters = "a text, with * for any characters"
+
+const expected: { readonly [T in Tag]: string } = {
+  Name: anyCharacters,
+  Command: "a list of words, the program first",
+  CommandLine: anyCharacters,
+  Program: "a text",
+  Url: "a scheme and a host, with * for any characters: https://*.example.com/*",
+  Fingerprint: "a text"
+}
+
+const ofText = (_tag: Exclude<Tag, "Command">, of: Value): Rule["matchers"] =>
   isText(of) && of !== "" ? [{ _tag, pattern: of }] : []
 
-const argv = (of: Value): Rule["matchers"] =>
-  isList(of) && of.every(isText) && of.length > 0 && of[0] !== "" ? [{ _tag: "Command", argv: of.filter(isText) }] : []
-
-/** A variable is replaced later, and may be the whole address. */
-const address = (of: Value): Rule["matchers"] =>
-  isText(of) && (of.includes("${") || ServerPolicy.isAddressPattern(of)) ? pattern("Url")(of) : []
-
-type Read = readonly [read: (of: Value) => Rule["matchers"], expected: string]
-
-const byName: Read = [pattern("Name"), "a text, with * for any characters"]
-const byCommand: Read = [argv, "a list of words, the program first"]
-const byProgram: Read = [pattern("Program"), "a text"]
-const byUrl: Read = [address, "a scheme and a host, with * for any characters: https://*.example.com/*"]
+/** The rule about one aspect of a server, which `what` names. */
+const ruleOf = (what: string, _tag: Tag, of: Value): Rule => {
+  const argv = _tag === "Command" && isList(of) && of.every(isText) ? of.filter(isText) : [""]
+  // a variable is replaced later, and may be the whole address
+  const isAddress = _tag !== "Url" || !isText(of) || of.includes("${") || ServerPolicy.isAddressPattern(of)
+  const matchers: Rule["matchers"] = _tag !== "Command"
+    ? isAddress ? ofText(_tag, of) : []
+    : (argv[0] ?? "") === ""
+    ? []
+    : [{ _tag, argv }]
+  return matchers.length > 0 ? { matchers } : { matchers, detail: `${what} is ${expected[_tag]}` }
+}
 
 /** A table with a single key, which is the aspect that the rule matches. */
-const keyed = (keys: { readonly [key: string]: Read }) => {
-  const known = new Map(Object.entries(keys))
-  return (value: Value): Rule => {
-    const [key, of] = isTable(value) && value.size === 1 ? [...value][0]! : []
-    const read = key === undefined ? undefined : known.get(key)
-    if (read === undefined) {
-      return { matchers: [], detail: `a rule is a table with one of ${[...known.keys()].join(", ")}` }
-    }
-    const matchers = read[0](of)
-    return matchers.length > 0 ? { matchers } : { matchers, detail: `${key} is ${read[1]}` }
-  }
+const keyed = (tags: { readonly [key: string]: Tag }) => (value: Value): Rule => {
+  const [key = "", of] = isTable(value) && value.size === 1 ? [...value][0]! : []
+  const tag = Object.hasOwn(tags, key) ? tags[key] : undefined
+  return tag === undefined
+    ? { matchers: [], detail: `a rule is a table with one of ${Object.keys(tags).join(", ")}` }
+    : ruleOf(key, tag, of)
 }
 
-const name = (value: Value): Rule => {
-  const matchers = byName[0](value)
-  return matchers.length > 0 ? { matchers } : { matchers, detail: `a name is ${byName[1]}` }
-}
+const name = (value: Value): Rule => ruleOf("a name", "Name", value)
 
 const ampRule = (value: Value): Rule => {
   const matches = table(table(value).get("matches"))
-  const matchers = [...pattern("CommandLine")(matches.get("command")), ...pattern("Url")(matches.get("url"))]
+  const matchers = [...ofText("CommandLine", matches.get("command")), ...ofText("Url", matches.get("url"))]
   const action = table(value).get("action")
   const isKnown = (action === "allow" || action === "reject") && matchers.length > 0
   // an unknown action allows nothing
@@ -82,16 +86,16 @@ interface Words {
 }
 
 const nativeRule = keyed({
-  name: byName,
-  command: byCommand,
-  commandLine: [pattern("CommandLine"), "a text, with * for any characters"],
-  program: byProgram,
-  url: byUrl,
-  fingerprint: [pattern("Fingerprint"), "a text"]
+  name: "Name",
+  command: "Command",
+  commandLine: "CommandLine",
+  program: "Program",
+  url: "Url",
+  fingerprint: "Fingerprint"
 })
 
-const claudeRule = keyed({ serverName: byName, serverCommand: byCommand, serverUrl: byUrl })
-const codexIdentity = keyed({ command: byProgram, url: byUrl })
+const claudeRule = keyed({ serverName: "Name", serverCommand: "Command", serverUrl: "Url" })
+const codexIdentity = keyed({ command: "Program", url: "Url" })
 
 /** By the word in `policy` of a host's row. */
 export const words = {
