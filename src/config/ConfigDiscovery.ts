@@ -19,6 +19,7 @@ import * as Discover from "./discover.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
 import { locate, type Place } from "./locate.ts"
+import { home as homeOf } from "./paths.ts"
 import type * as Scope from "./Scope.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
@@ -170,11 +171,6 @@ const diffOf = (before: Discovery | undefined, after: Discovery): Diff => {
   }
 }
 
-const homeOf = (host: HostEnvironment.Host): string => {
-  const variables = host.variables()
-  return (host.platform === "win32" ? variables["USERPROFILE"] : variables["HOME"]) || "/nonexistent"
-}
-
 /** The folders from `from` up to `to`, both included. */
 const between = (path: Path.Path, from: string, to: string): ReadonlyArray<string> => {
   const folders = [from]
@@ -192,34 +188,27 @@ const placing = Effect.gen(function*() {
   const path = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
   const atStart = { ...host.variables() }
-  const workspace = (directory: string) =>
-    Effect.gen(function*() {
-      for (const folder of between(path, directory, path.parse(directory).root)) {
-        if (yield* files.exists(path.join(folder, ".git"))) return folder
-      }
-      return directory
-    })
-  return (options: Options): Effect.Effect<Place> =>
-    Effect.gen(function*() {
-      const given = path.resolve(options.directory ?? options.root ?? ".")
-      const named = options.root === undefined ? undefined : path.resolve(options.root)
-      const directory = yield* files.realPath(given)
-      const root = named === undefined
-        ? yield* workspace(directory)
-        : named === given
-        ? directory
-        : yield* files.realPath(named)
-      return {
-        platform: host.platform,
-        variables: host.variables(),
-        started: (name) => Object.hasOwn(atStart, name) ? atStart[name] : undefined,
-        home: path.resolve(options.home ?? homeOf(host)),
-        root,
-        folders: between(path, directory, root),
-        plugins: options.plugins.map((plugin) => path.resolve(plugin)),
-        app: options.app
-      }
-    })
+  return Effect.fnUntraced(function*(options: Options) {
+    const directory = yield* files.realPath(path.resolve(options.directory ?? options.root ?? "."))
+    const above = between(path, directory, path.parse(directory).root)
+    const root = options.root === undefined
+      ? Option.getOrElse(
+        yield* Effect.findFirst(above, (folder) => files.exists(path.join(folder, ".git"))),
+        () => directory
+      )
+      : yield* files.realPath(path.resolve(options.root))
+    const place: Place = {
+      platform: host.platform,
+      variables: host.variables(),
+      started: (name) => Object.hasOwn(atStart, name) ? atStart[name] : undefined,
+      home: path.resolve(options.home ?? (homeOf(undefined, host) || "/nonexistent")),
+      root,
+      folders: between(path, directory, root),
+      plugins: options.plugins.map((plugin) => path.resolve(plugin)),
+      app: options.app
+    }
+    return place
+  })
 })
 
 /** The native files of the user, or of the workspace in its own folder, strongest first, whether they exist or not. */

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
-import { formatOf } from "./locate.ts"
+import * as Locate from "./locate.ts"
 import { nameOfFile, pathsOf } from "./paths.ts"
 import type { Item } from "./readEntry.ts"
 import * as Reader from "./reader.ts"
@@ -40,24 +40,23 @@ const usualPointer = ({ locations }: Dialect.Dialect, path: string): ReadonlyArr
 
 /** Reads a file. It never fails: faults are issues. */
 export const decode = (bytes: Uint8Array, options: Options): Effect.Effect<ConfigFile> => {
-  const { format, host, origin, path, pointer, scope, strict } = options
-  const dialect = Dialect.find(host) ?? Dialect.native
-  return Effect.map(
-    Document.decode(bytes, format ?? formatOf(path ?? "", dialect.format)),
-    (document) =>
-      read(dialect, document, {
-        scope,
-        origin,
-        path,
-        pointer: pointer ?? (path === undefined ? undefined : usualPointer(dialect, path)),
-        strict,
-        position: document.position
-      })
-  )
+  const format = formatOf(options)
+  return Effect.map(Document.decoder(new Set([format])), (decode) => read(decode(bytes, format), options))
 }
 
-const read = (dialect: Dialect.Dialect, document: Document.Document, context: Dialect.Context): ConfigFile => {
-  const about = { provider: dialect.host, scope: context.scope, path: context.path }
+const formatOf = ({ format, host, path = "" }: Options): Document.Format =>
+  format ?? Locate.formatOf(path, (Dialect.find(host) ?? Dialect.native).format)
+
+/** What a document says as a file of its host. */
+export const read = (document: Document.Document, { host, path, pointer, ...options }: Options): ConfigFile => {
+  const dialect = Dialect.find(host) ?? Dialect.native
+  const context: Dialect.Context = {
+    ...options,
+    path,
+    pointer: pointer ?? (path === undefined ? undefined : usualPointer(dialect, path)),
+    position: document.position
+  }
+  const about = { provider: dialect.host, scope: context.scope, path }
   const { issues: faults, position, root } = document
   const ofDocument = faults.map((issue) => judged(dialect, context, issue))
   const isBroken = root === undefined || ofDocument.some(({ severity }) => severity === "error")

@@ -143,25 +143,26 @@ class Refusal extends Error {
 
 const codeOf = (error: unknown): string => error instanceof Error && "code" in error ? String(error.code) : "unknown"
 
+const reasons: ReadonlyMap<string, string> = new Map([
+  ["EACCES", "this user may not read it"],
+  ["EPERM", "this user may not read it"],
+  ["ELOOP", "its links lead in a circle"],
+  // a socket
+  ["ENXIO", "this is no file"]
+])
+
+const refused = ({ kind, message }: Refusal): Refused => ({ _tag: "Refused", kind, detail: message })
+
 /** Why a file cannot be read; nothing, if it does not exist. */
-const refusalOf = (error: unknown): Refusal | undefined => {
-  if (error instanceof Refusal) return error
+const refusedOf = (error: unknown): Refused | undefined => {
+  if (error instanceof Refusal) return refused(error)
   const code = codeOf(error)
-  switch (code) {
-    case "ENOENT":
-    // its folder is a file
-    case "ENOTDIR":
-      return undefined
-    case "EACCES":
-    case "EPERM":
-      return new Refusal("unreadable", "this user may not read it")
-    case "ELOOP":
-      return new Refusal("unreadable", "its links lead in a circle")
-    // a socket
-    case "ENXIO":
-      return new Refusal("not-a-file", "this is no file")
-    default:
-      return new Refusal("unreadable", `reading it fails (${code})`)
+  // absent, or its folder is a file
+  if (code === "ENOENT" || code === "ENOTDIR") return undefined
+  return {
+    _tag: "Refused",
+    kind: code === "ENXIO" ? "not-a-file" : "unreadable",
+    detail: reasons.get(code) ?? `reading it fails (${code})`
   }
 }
 
@@ -198,10 +199,12 @@ const contentOf = async (handle: Handle, size: number, maxBytes: number): Promis
   }
 }
 
-/** A path that is looked for, and the names on the way that are left. */
+/** A path that is looked for. */
 interface Way {
   readonly wanted: string
   readonly names: ReadonlyArray<string>
+  /** Which of its names is the last with a star; -1: none. */
+  readonly star: number
 }
 
 /** Asks once for each text. */
@@ -275,55 +278,46 @@ export const make: (
       return [await disk.open(real), real]
     }
 
-    /** Reads one of several files, whose folders are looked at once. */
-    const reader = () => {
-      const realFolder = once((folder) => realOf(path.resolve(folder)))
-      const statFolder = once((folder) => disk.stat(folder))
-      return async ({ origin, path: at, root }: Wanted): Promise<Content> => {
-        const folder = path.dirname(at)
-        if (origin === "workspace" && root !== undefined) {
-          if (!(await isInside(await realFolder(root), await realFolder(folder)))) {
-            // a file that does not exist is no fault
-            await disk.stat(at)
-            throw new Refusal("insecure-file", "its folder is a link that leads out of the workspace")
-          }
-        }
-        const [handle, real] = await opened(at)
-        try {
-          const stats = await handle.stat()
-          checkFile(stats, maxBytes)
-          if (isTrusted[origin] && !isWindows) {
-            checkOwner(stats, at, "it", host.uid)
-            for (const one of new Set([folder, path.dirname(real)])) {
-              checkOwner(await statFolder(one), one, "its folder", host.uid)
-            }
-          }
-          // the files of the kernel have no size, and may have no end
-          const bytes = stats.size === 0 ? new Uint8Array() : await contentOf(handle, stats.size, maxBytes)
-          return { _tag: "Content", bytes }
-        } finally {
-          await handle.close()
-        }
-      }
-    }
-
-    const refused = ({ kind, message }: Refusal): Refused => ({ _tag: "Refused", kind, detail: message })
-
-    /** One wait for all, and what has not answered by then is refused alone. */
+    /** One wait for all, and what has not answered by then is refused alone. Each folder is looked at once. */
     const readAll: ConfigFiles["Type"]["readAll"] = (files) =>
       Effect.suspend(() => {
-        const late = refused(new Refusal("unreadable", "reading it takes too long"))
-        const read: Array<Content | Refused | undefined> = files.map(() => late)
-        const content = reader()
-        const look = async (file: Wanted, at: number): Promise<void> => {
+        const realFolder = once((folder) => realOf(path.resolve(folder)))
+        const statFolder = once((folder) => disk.stat(folder))
+        const content = async ({ origin, path: at, root }: Wanted): Promise<Content> => {
+          const folder = path.dirname(at)
+          if (origin === "workspace" && root !== undefined) {
+            if (!(await isInside(await realFolder(root), await realFolder(folder)))) {
+              // a file that does not exist is no fault
+              await disk.stat(at)
+              throw new Refusal("insecure-file", "its folder is a link that leads out of the workspace")
+            }
+          }
+          const [handle, real] = await opened(at)
           try {
-            read[at] = await content(file)
-          } catch (error) {
-            const refusal = refusalOf(error)
-            read[at] = refusal && refused(refusal)
+            const stats = await handle.stat()
+            checkFile(stats, maxBytes)
+            if (isTrusted[origin] && !isWindows) {
+              checkOwner(stats, at, "it", host.uid)
+              for (const one of new Set([folder, path.dirname(real)])) {
+                checkOwner(await statFolder(one), one, "its folder", host.uid)
+              }
+            }
+            // the files of the kernel have no size, and may have no end
+            const bytes = stats.size === 0 ? new Uint8Array() : await contentOf(handle, stats.size, maxBytes)
+            return { _tag: "Content", bytes }
+          } finally {
+            await handle.close()
           }
         }
-        return Effect.map(within(() => Promise.all(files.map(look)), () => []), () => read.slice())
+        const late = refused(new Refusal("unreadable", "reading it takes too long"))
+        const read: Array<Content | Refused | undefined> = files.map(() => late)
+        const all = () =>
+          Promise.all(files.map((file, at) =>
+            content(file).catch(refusedOf).then((found) => {
+              read[at] = found
+            })
+          ))
+        return Effect.map(within(all, () => []), () => read.slice())
       })
 
     /** The names in a folder, or nothing if it exists and cannot be listed. */
@@ -331,7 +325,7 @@ export const make: (
       try {
         return await disk.readdir(folder)
       } catch (error) {
-        return refusalOf(error) === undefined ? [] : undefined
+        return refusedOf(error) === undefined ? [] : undefined
       }
     }
 
@@ -356,26 +350,29 @@ export const make: (
     const find: ConfigFiles["Type"]["find"] = (paths) =>
       Effect.suspend(() => {
         const found = new Map<string, Array<string>>(paths.map((at) => [at, at.includes("*") ? [] : [at]]))
-        const look = async (folder: string, ways: ReadonlyArray<Way>): Promise<void> => {
-          const next = new Map<string, ReadonlyArray<Way>>()
-          for (const { names: [name = "", ...names], wanted } of ways) {
-            next.set(name, [...(next.get(name) ?? []), { wanted, names }])
+        const look = async (folder: string, ways: ReadonlyArray<Way>, depth: number): Promise<void> => {
+          const byName = new Map<string, Array<Way>>()
+          for (const way of ways) {
+            const name = way.names[depth]!
+            const others = byName.get(name)
+            if (others === undefined) byName.set(name, [way])
+            else others.push(way)
           }
-          const isAlone = next.size === 1 && !ways[0]?.names[0]?.includes("*") &&
-            // what a pattern stands for is there
-            ways.every(({ names, wanted }) => !wanted.includes("*") || names.some((name) => name.includes("*")))
+          // what a pattern stands for is there
+          const isAlone = byName.size === 1 &&
+            ways.every(({ names, star }) => star === -1 || (depth < star && !names[depth]!.includes("*")))
           const matching = matchesIn(isAlone ? undefined : await list(folder))
-          await Promise.all(Array.from(next, async ([name, ways]) => {
+          await Promise.all(Array.from(byName, async ([name, ways]) => {
             const matches = matching(name)
-            for (const { wanted } of ways) if (matches.length === 0 && !wanted.includes("*")) found.set(wanted, [])
+            const below = ways.filter(({ names }) => names.length > depth + 1)
+            for (const { star, wanted } of ways) if (matches.length === 0 && star === -1) found.set(wanted, [])
             for (const match of matches) {
               const at = path.join(folder, match)
-              for (const { names, wanted } of ways) {
+              for (const { names, star, wanted } of ways) {
                 const all = found.get(wanted)!
-                if (names.length === 0 && wanted.includes("*") && all.length < maxMatches) all.push(at)
+                if (names.length === depth + 1 && star !== -1 && all.length < maxMatches) all.push(at)
               }
-              const below = ways.filter(({ names }) => names.length > 0)
-              if (below.length > 0) await look(at, below)
+              if (below.length > 0) await look(at, below, depth + 1)
             }
           }))
         }
@@ -383,11 +380,12 @@ export const make: (
         for (const wanted of paths) {
           const absolute = path.resolve(wanted)
           const { root } = path.parse(absolute)
+          const names = absolute.slice(root.length).split(path.sep)
           const ways = roots.get(root) ?? []
           roots.set(root, ways)
-          ways.push({ wanted, names: absolute.slice(root.length).split(path.sep) })
+          ways.push({ wanted, names, star: names.findLastIndex((name) => name.includes("*")) })
         }
-        const all = () => Promise.all(Array.from(roots, ([root, ways]) => look(root, ways)))
+        const all = () => Promise.all(Array.from(roots, ([root, ways]) => look(root, ways, 0)))
         return Effect.map(within(all, () => []), () => new Map(found))
       })
 

@@ -298,27 +298,34 @@ const read = (bytes: Uint8Array, format: Format, parse: Parse, limits: Limits): 
   }
 }
 
-/** Begins to load the parser of a format, while files of it are still read. */
-export const preload = (format: Format): void => {
-  parsers[format]().catch(() => undefined)
-}
-
 /** Reads bytes. Never fails: a fault is an issue. */
-export const decode = (bytes: Uint8Array, format: Format, limits?: Partial<Limits>): Effect.Effect<Document> => {
-  const allowed = { ...defaults[format], ...limits }
-  if (bytes.length > allowed.maxBytes) {
-    return Effect.succeed(failed([], new Fault("file-too-large", `more than ${allowed.maxBytes} bytes`)))
-  }
-  return Effect.tryPromise(parsers[format]).pipe(
-    Effect.map((parse) => read(bytes, format, parse, allowed)),
-    Effect.orElseSucceed(() =>
-      failed(
-        [],
-        new Fault("syntax", "the parser could not be loaded: for a bundled program see docs/operations.md, Bundling")
-      )
-    )
+export type Decode = (bytes: Uint8Array, format: Format, limits?: Partial<Limits>) => Document
+
+/** Loads the parsers of these formats, so that all their files are read in one go. */
+export const decoder = (formats: ReadonlySet<Format>): Effect.Effect<Decode> =>
+  Effect.map(
+    Effect.forEach(formats, (format) => Effect.option(Effect.tryPromise(parsers[format])), {
+      concurrency: "unbounded"
+    }),
+    (loaded) => {
+      const known = new Map(Array.from(formats, (format, at) => [format, loaded[at]]))
+      return (bytes, format, limits) => {
+        const allowed = { ...defaults[format], ...limits }
+        if (bytes.length > allowed.maxBytes) {
+          return failed([], new Fault("file-too-large", `more than ${allowed.maxBytes} bytes`))
+        }
+        const parse = known.get(format)
+        return parse?._tag === "Some" ? read(bytes, format, parse.value, allowed) : failed(
+          [],
+          new Fault("syntax", "the parser could not be loaded: for a bundled program see docs/operations.md, Bundling")
+        )
+      }
+    }
   )
-}
+
+/** Reads the bytes of one document. */
+export const decode = (bytes: Uint8Array, format: Format, limits?: Partial<Limits>): Effect.Effect<Document> =>
+  Effect.map(decoder(new Set([format])), (decode) => decode(bytes, format, limits))
 
 export const isTable = (value: Value | undefined): value is Table => value instanceof Map
 

@@ -99,17 +99,18 @@ const patternsOf = (place: Place, location: Dialect.Location): ReadonlyArray<str
   return Object.entries(path).flatMap(([platform, paths]) => platform === place.platform ? paths ?? [] : [])
 }
 
-const endings: ReadonlyArray<readonly [ending: string, format: Document.Format]> = [
-  [".toml", "toml"],
-  [".yaml", "yaml"],
-  [".yml", "yaml"],
-  [".jsonc", "jsonc"]
-]
+const formats: ReadonlyMap<string, Document.Format> = new Map([
+  ["toml", "toml"],
+  ["yaml", "yaml"],
+  ["yml", "yaml"],
+  ["jsonc", "jsonc"]
+])
 
 /** The format by the name of the file, where that tells one. */
-export const formatOf = (path: string, otherwise: Document.Format): Document.Format =>
-  endings.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1] ??
-    (path.toLowerCase().endsWith(".json") && otherwise !== "jsonc" ? "json" : otherwise)
+export const formatOf = (path: string, otherwise: Document.Format): Document.Format => {
+  const ending = /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? ""
+  return formats.get(ending) ?? (ending === "json" && otherwise !== "jsonc" ? "json" : otherwise)
+}
 
 const sourceOf = (
   dialect: Dialect.Dialect,

@@ -11,6 +11,7 @@ import type * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
 import { Login } from "./Login.ts"
 import { login } from "./loginFields.ts"
+import { absolute, folderOf } from "./paths.ts"
 import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
@@ -138,8 +139,6 @@ const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: Docu
   return { entry: entry as unknown as ServerConfig.Entry, dropped }
 }
 
-const isRelative = (path: string): boolean => !/^(?:[\\/~]|[A-Za-z]:[\\/]|\$\{)/.test(path)
-
 /**
  * Resolves the relative paths of an entry from the folder of its file, before it is combined with entries of other folders:
  * a program beside a person's file must not become one of the workspace.
@@ -150,8 +149,8 @@ const anchored = (item: Item): Item => {
   if (item._tag !== "Server" || path === undefined || scope === "project" || scope === "local") return item
   const { entry } = item
   if (entry.transport !== "stdio") return item
-  const folder = Interpolation.literal(path.replace(/[\\/][^\\/]*$/, ""))
-  const from = (to: string): string => isRelative(to) ? `${folder}/${to.replace(/^\.[\\/]/, "")}` : to
+  const folder = Interpolation.literal(folderOf(path))
+  const from = (to: string): string => /^(?:~|\$\{)/.test(to) ? to : absolute(to, folder, undefined)
   return {
     ...item,
     entry: {

@@ -1,6 +1,7 @@
 /** The first two steps of discovery: which files there are, and what each holds. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { sha256 } from "../json/canonical.ts"
 import { nearest } from "../text/nearest.ts"
 import type * as ConfigDiscovery from "./ConfigDiscovery.ts"
@@ -180,35 +181,42 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
   let before: ReadonlyMap<string, Content> = new Map()
   return Effect.fnUntraced(function*(place: Locate.Place, options: ConfigDiscovery.Options) {
     const now = new Map<string, Content>()
+    const { strict } = options
 
-    const readOne = Effect.fnUntraced(
-      function*(source: Locate.Source, found: ConfigFiles.Content | ConfigFiles.Refused | undefined) {
-        const { origin, path, pointer = [], provider, scope } = source
-        const fault = (kind: ConfigIssue.FileFault, detail: string) => [
-          ConfigIssue.make({ provider, scope, path }, "error", kind, { detail })
-        ]
-        if (found === undefined) {
-          return source.isNamed ? unusable(source, fault("unreadable", "there is no such file")) : undefined
-        }
-        // a file that is read in two ways is remembered for each
-        const key = [provider, scope, origin, ...pointer, path].join("\0")
-        const last = before.get(key)
-        const failed = (issues: ReadonlyArray<Issue>): File => {
-          if (last === undefined) return unusable(source, issues)
-          now.set(key, last)
-          return { ...source, ...last, issues: [...issues, ...last.issues], isStale: true }
-        }
-        if (found._tag === "Refused") return failed(fault(found.kind, found.detail))
-        const digest = sha256(found.bytes)
-        if (last?.digest !== digest) {
-          const file = yield* ConfigFile.decode(found.bytes, { ...source, host: provider, strict: options.strict })
-          const isFault = ({ server, severity }: Issue): boolean => severity === "error" && server === undefined
-          if (file.issues.some(isFault)) return failed(file.issues)
-          now.set(key, contentOf(source, file, digest, place.started, options.strict))
-        } else now.set(key, last)
-        return { ...source, ...now.get(key)!, isStale: false }
+    const readOne = (
+      source: Locate.Source,
+      found: ConfigFiles.Content | ConfigFiles.Refused | undefined,
+      decode: Document.Decode
+    ): File | undefined => {
+      const { format, origin, path, pointer = [], provider, scope } = source
+      const fault = (kind: ConfigIssue.FileFault, detail: string) => [
+        ConfigIssue.make({ provider, scope, path }, "error", kind, { detail })
+      ]
+      if (found === undefined) {
+        return source.isNamed ? unusable(source, fault("unreadable", "there is no such file")) : undefined
       }
-    )
+      // a file that is read in two ways is remembered for each
+      const key = [provider, scope, origin, ...pointer, path].join("\0")
+      const last = before.get(key)
+      const failed = (issues: ReadonlyArray<Issue>): File => {
+        if (last === undefined) return unusable(source, issues)
+        now.set(key, last)
+        return { ...source, ...last, issues: [...issues, ...last.issues], isStale: true }
+      }
+      if (found._tag === "Refused") return failed(fault(found.kind, found.detail))
+      const digest = sha256(found.bytes)
+      let content = last
+      if (content?.digest !== digest) {
+        const options = { host: provider, scope, origin, path, pointer: source.pointer, strict }
+        const file = ConfigFile.read(decode(found.bytes, format), options)
+        if (file.issues.some(({ server, severity }) => severity === "error" && server === undefined)) {
+          return failed(file.issues)
+        }
+        content = contentOf(source, file, digest, place.started, strict)
+      }
+      now.set(key, content)
+      return { ...source, ...content, isStale: false }
+    }
 
     const readAll = Effect.fnUntraced(function*(sources: ReadonlyArray<Locate.Source>) {
       const found = yield* disk.find(sources.map(({ path }) => path))
@@ -218,13 +226,14 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
         // a file that the options name is missed
         if (source.isNamed && found.get(source.path)?.length === 0) wanted.push(source)
       }
-      for (const { format } of wanted) Document.preload(format)
+      const loading = yield* Effect.fork(Document.decoder(new Set(wanted.map(({ format }) => format))))
       const files: Array<File> = []
       for (const some of Arr.chunksOf(wanted, together)) {
         const contents = yield* disk.readAll(some.map(({ origin, path }) => ({ path, origin, root: place.root })))
+        const decode = yield* Fiber.join(loading)
         for (const [at, source] of some.entries()) {
           const content = contents[at]
-          const file = yield* readOne(source, content)
+          const file = readOne(source, content, decode)
           if (file !== undefined) files.push(file)
           if (content?._tag === "Content" && content.bytes.length > large) yield* Effect.yieldNow()
         }
