@@ -60,10 +60,7 @@ const configuration = ({ server, variable }: McpError.ConfigurationError): Cause
 }
 
 const spawn = ({ command = "", cwd, errno, reason }: McpError.SpawnFailed, { folders, hasFolder }: Facts): Cause => {
-  if (reason !== "command") {
-    const isInstalled = reason === "docker-daemon-down" || reason === "docker-timeout"
-    return { cause: isInstalled ? "Docker does not answer" : "Docker or its MCP plugin is not installed" }
-  }
+  if (reason !== "command") return { cause: reason.replaceAll("-", " ").replace(/^docker/, "Docker") }
   if (!hasFolder) {
     return {
       cause: "its working folder does not exist",
@@ -162,36 +159,30 @@ const elsewhere = (status: number, { config }: Facts): Cause => {
   }
 }
 
+const answers: Readonly<Record<Exclude<McpError.HttpError["reason"], "status">, string>> = {
+  "content-type": "something else answers there",
+  forbidden: "the credentials do not suffice (403)",
+  redirect: "the URL leads elsewhere",
+  origin: "it sends its clients to another origin",
+  "rate-limited": "it was asked too often (429)",
+  unavailable: "it is unavailable for a while (503)"
+}
+
 const http = ({ reason, status = 0 }: McpError.HttpError, facts: Facts): Cause => {
-  switch (reason) {
-    case "status":
-      if (status === 404 || status === 405 || status === 410) return elsewhere(status, facts)
-      return status >= 500
-        ? {
-          cause: `the server fails (${status})`,
-          hint: "The fault is at the server, or at what stands before it: look at its log, and try again later."
-        }
-        : {
-          cause: `the server refuses the request (${status})`,
-          hint: "Check the address and the headers in its configuration."
-        }
-    case "content-type":
-      return { cause: "something else answers there" }
-    case "forbidden":
-      return { cause: "the credentials do not suffice (403)" }
-    case "redirect":
-      return { cause: "the URL leads elsewhere" }
-    case "origin":
-      return { cause: "it sends its clients to another origin" }
-    case "rate-limited":
-      return { cause: "it was asked too often (429)" }
-    case "unavailable":
-      return { cause: "it is unavailable for a while (503)" }
-  }
+  if (reason !== "status") return { cause: answers[reason] }
+  if (status === 404 || status === 405 || status === 410) return elsewhere(status, facts)
+  return status >= 500
+    ? {
+      cause: `the server fails (${status})`,
+      hint: "The fault is at the server, or at what stands before it: look at its log, and try again later."
+    }
+    : {
+      cause: `the server refuses the request (${status})`,
+      hint: "Check the address and the headers in its configuration."
+    }
 }
 
 const authorization = ({ reason, server }: McpError.AuthorizationFailed, { config }: Facts): Cause => {
-  if (reason === "unreachable") return { cause: "the authorization server does not answer" }
   if (reason !== "unauthorized") return { cause: `it needs a login (${reason})` }
   const headers = Array.from("headers" in config ? config.headers?.keys() ?? [] : [])
   return {
@@ -202,6 +193,12 @@ const authorization = ({ reason, server }: McpError.AuthorizationFailed, { confi
         + "\"Bearer ${TOKEN}\"."
   }
 }
+
+const unreached: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "no server listens at the URL"],
+  ["ENOTFOUND", "the host of the URL is not known"],
+  ["EAI_AGAIN", "the host of the URL is not known"]
+])
 
 const specific = (error: McpError.McpError, facts: Facts): Cause => {
   switch (error._tag) {
@@ -224,15 +221,8 @@ const specific = (error: McpError.McpError, facts: Facts): Cause => {
       }
     }
     case "NetworkError":
-      return {
-        cause: error.reason === "tls"
-          ? `its TLS cannot be used (${error.code})`
-          : error.code === "ECONNREFUSED"
-          ? "no server listens at the URL"
-          : error.code === "ENOTFOUND" || error.code === "EAI_AGAIN"
-          ? "the host of the URL is not known"
-          : `the network fails (${error.code})`
-      }
+      if (error.reason === "tls") return { cause: `its TLS cannot be used (${error.code})` }
+      return { cause: unreached.get(error.code) ?? `the network fails (${error.code})` }
     case "HttpError":
       return http(error, facts)
     case "AuthorizationFailed":
@@ -247,13 +237,6 @@ const specific = (error: McpError.McpError, facts: Facts): Cause => {
         cause: facts.step === "list" ? "it never answers tools/list" : "it does not answer in time",
         hint: "It is connected, and then hangs: see what it says, or give it longer with --timeout."
       }
-    case "MessageTooLarge":
-      return {
-        cause: "a message is too large",
-        hint: "Have the server send less, or raise \"maxMessageBytes\" in its configuration."
-      }
-    case "PermissionDenied":
-      return { cause: "a policy denies it" }
     default:
       return { cause: error._tag.replaceAll(/(?<=[a-z])[A-Z]/g, " $&").toLowerCase() }
   }

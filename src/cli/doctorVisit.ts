@@ -136,13 +136,6 @@ const stepOf = ({ _tag }: McpError.McpError, isOpen: boolean): DoctorCause.Step 
 
 const isUnset = ({ kind }: ConfigDiscovery.Discovery["issues"][number]): boolean => kind === "variable-unset"
 
-/** The processes of a server may end a moment after its connection. */
-const left = (known: ReadonlyArray<Processes.Process>, platform: string) =>
-  Effect.repeat(Effect.delay(Effect.sync(() => Processes.remaining(known, platform)), "10 millis"), {
-    times: 100,
-    until: (found) => found.length === 0
-  })
-
 export const visit = (
   found: ConfigDiscovery.Found,
   { discovery, runtime, timeout: limit = Limits.defaults.listTimeout }: Application.Application,
@@ -234,16 +227,17 @@ export const visit = (
 
     const closed = (known: ReadonlyArray<Processes.Process>) =>
       Effect.gen(function*() {
-        const remaining = yield* left(known, host.platform)
+        const { pids } = yield* Processes.leftovers(known, host.platform)
         const ends = (yield* runtime.teardownReport).servers.filter(({ server }) => server === name)
-        const isLeft = remaining.length > 0 || ends.some(({ how }) => how === "abandoned")
+        const isLeft = pids.length > 0 || ends.some(({ how }) => how === "abandoned")
         done("leaks", 0, !isLeft)
         if (isLeft) {
-          const pids = remaining.map(({ pid }) => pid).join(", ")
           problem({
             step: "leaks",
             cause: "it leaves processes behind",
-            message: pids === "" ? "it could not be ended in time" : `processes that are still there: ${pids}`,
+            message: pids.length === 0
+              ? "it could not be ended in time"
+              : `processes that are still there: ${pids.join(", ")}`,
             hint: "End them by hand. This is a fault of the server: it starts processes that do not end with it."
           }, ExitCode.tool)
         }

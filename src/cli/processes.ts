@@ -2,6 +2,7 @@
  * The processes that a server has left, for the commands that check it. Only Linux is asked: elsewhere the report of the
  * teardown has to do.
  */
+import * as Effect from "effect/Effect"
 import * as ProcessTree from "../resilience/processTree.ts"
 
 export type Process = ProcessTree.ProcessRow
@@ -45,3 +46,16 @@ export const remaining = (known: ReadonlyArray<Process>, platform: string): Read
 /** The number of open sockets of this process. */
 export const sockets = (): number =>
   process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap" || kind === "TLSWrap").length
+
+/** What is left a second after the end, because processes and sockets take a moment to end. */
+export const leftovers = (known: ReadonlyArray<Process>, platform: string, before = Infinity) =>
+  Effect.repeat(
+    Effect.delay(
+      Effect.sync(() => ({
+        pids: remaining(known, platform).map(({ pid }) => pid),
+        open: Math.max(0, sockets() - before)
+      })),
+      "10 millis"
+    ),
+    { times: 100, until: ({ open, pids }) => open + pids.length === 0 }
+  )

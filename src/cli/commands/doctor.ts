@@ -143,11 +143,7 @@ const run: Command.Command["run"] = ({ args, shared }) =>
       }
     )
     const { files, servers } = visited
-    // the system closes sockets a moment after they were told to
-    const socketsLeft = yield* Effect.repeat(
-      Effect.delay(Effect.sync(() => Math.max(0, Processes.sockets() - sockets)), "10 millis"),
-      { times: 100, until: (left) => left === 0 }
-    )
+    const { open: socketsLeft } = yield* Processes.leftovers([], "", sockets)
     const exitCode = Visit.worst([
       ...servers.map(({ exitCode }) => exitCode),
       ...(files.length === 0 ? [] : [ExitCode.config]),

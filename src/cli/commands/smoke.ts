@@ -1,12 +1,16 @@
-// @effect-diagnostics strictEffectProvide:off -- which servers there are is known once the command has been read
+// @effect-diagnostics strictEffectProvide:off -- the arguments decide which servers there are
 // @effect-diagnostics nodeBuiltinImport:off -- the place of the demo server is known from this module's URL only
-/** `mcp-runtime smoke`: whether the runtime keeps its promises on this machine. */
+/** `mcp-runtime smoke`: tries what the runtime promises, on this machine. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { fileURLToPath } from "node:url"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
@@ -21,7 +25,6 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Processes from "../processes.ts"
 import * as Screen from "../Screen.ts"
-import * as Promises from "../smokePromises.ts"
 import { least, wrapped } from "../wrapped.ts"
 
 /** The document of `smoke --json`. */
@@ -36,20 +39,146 @@ export const Smoke = Schema.Struct({
   })),
   kept: Schema.Boolean
 })
-
 type Line = typeof Smoke.Type["promises"][number]
 
-/**
- * Where the demo server lies as JavaScript, the first that is there: beside the bundle, or built from these sources.
- */
+/** What was seen in place of what was promised. */
+class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {}
+
+const broken = (message: string) => Effect.fail(new Broken({ message }))
+
+/** What is promised, and an effect that gives what was seen in a few words. */
+type Promised = readonly [promise: string, check: Effect.Effect<string, Broken | McpError.McpError>]
+
+/** The promises that hold for any server: none of its tools is called. */
+const ofAny = (
+  { callTool, refreshTools, servers, withClient }: McpRuntime.McpRuntime["Type"],
+  server: string,
+  least = 0
+): ReadonlyArray<Promised> => {
+  const ping = withClient(server, ({ health }) => health)
+  return [
+    [
+      "starts and connects",
+      Effect.flatMap(
+        Effect.zipRight(servers.connect(server, { until: "settled" }), servers.get(server)),
+        ({ era, protocolVersion, status, transport }) =>
+          status._tag === "Connected"
+            ? Effect.succeed(`over ${transport}, protocol ${protocolVersion} (${era} era)`)
+            : broken(`its status is ${status._tag}`)
+      )
+    ],
+    [
+      "lists its tools",
+      Effect.flatMap(refreshTools(server), ({ denied, rejected, tools }) => {
+        const listed = tools.filter(({ serverName }) => serverName === server).length
+        const withheld = [...denied, ...rejected].filter((one) => one.server === server).length
+        if (listed < least) return broken(`there are ${listed} tools`)
+        return Effect.succeed(`${listed} tools${withheld === 0 ? "" : `, and ${withheld} that are withheld`}`)
+      })
+    ],
+    ["answers a ping", Effect.map(Effect.timed(ping), ([took]) => `within ${Math.ceil(Duration.toMillis(took))} ms`)],
+    [
+      "says what is not there",
+      Effect.matchEffect(callTool({ server, tool: "mcp-runtime-smoke-has-no-such-tool" }, {}), {
+        onSuccess: ({ isError }) => isError ? Effect.succeed("the server says it") : broken("it was called"),
+        onFailure: (error) =>
+          error._tag === "NotFound" || error._tag === "RemoteError"
+            ? Effect.succeed(`${error._tag} (${error.outcome})`)
+            : Effect.fail(error)
+      })
+    ],
+    [
+      "closes a connection and opens another",
+      Effect.as(Effect.zipRight(servers.reconnect(server), ping), "it answers again")
+    ]
+  ]
+}
+
+const demo = "demo"
+
+/** The promises that the demo server lets be tried, because its tools are harmless. */
+const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): ReadonlyArray<Promised> => {
+  const { callTool, readResource, servers } = runtime
+  const call = (tool: string, args: object, onProgress: () => void = () => undefined) =>
+    callTool({ server: demo, tool }, args, { onProgress })
+  const sum = (a: number, b: number) =>
+    Effect.flatMap(call("add", { a, b }), ({ content }) => {
+      const text = content.map((part) => part._tag === "Text" ? part.text : part._tag).join(" ")
+      return text === String(a + b) ? Effect.succeed(`${a} + ${b} = ${text}`) : broken(`${a} + ${b} = ${text}`)
+    })
+  // a fifth tool is denied
+  const [starts, lists, answers, unknown] = ofAny(runtime, demo, 4)
+  return [
+    starts!,
+    lists!,
+    answers!,
+    ["calls a tool", sum(2, 40)],
+    [
+      "reads a resource",
+      Effect.flatMap(
+        readResource(demo, "demo://poem"),
+        ([first]) =>
+          first?._tag === "Text" ? Effect.succeed(`${first.text.split("\n").length} lines`) : broken("it has no text")
+      )
+    ],
+    [
+      "tells the progress of a call",
+      Effect.suspend(() => {
+        let seen = 0
+        return Effect.flatMap(
+          call("countdown", { from: 3 }, () => void seen++),
+          () => seen === 0 ? broken("there was none") : Effect.succeed(`${seen} steps`)
+        )
+      })
+    ],
+    [
+      "cancels a call, and keeps the connection",
+      Effect.gen(function*() {
+        const before = yield* servers.get(demo)
+        const begun = yield* Deferred.make<void>()
+        const running = yield* Effect.fork(
+          call("countdown", { from: 100 }, () => Deferred.unsafeDone(begun, Effect.void))
+        )
+        yield* Effect.raceFirst(
+          Deferred.await(begun),
+          Effect.zipRight(Fiber.await(running), broken("the call ended before it was cancelled"))
+        )
+        const ended = yield* Effect.timeoutOption(Fiber.interrupt(running), "5 seconds")
+        if (Option.isNone(ended)) return yield* broken("the call goes on")
+        yield* sum(1, 1)
+        const after = yield* servers.get(demo)
+        return after.callsInFlight === 0 && after.connectedSince === before.connectedSince
+          ? "the next call went over the same connection"
+          : yield* broken("the connection is another one")
+      })
+    ],
+    unknown!,
+    [
+      "refuses what a rule denies",
+      Effect.matchEffect(call("greet", {}), {
+        onSuccess: () => broken("it was called"),
+        onFailure: (error) =>
+          error._tag === "PermissionDenied" ? Effect.succeed("nothing was sent") : Effect.fail(error)
+      })
+    ],
+    [
+      "survives a crash of the server",
+      Effect.matchEffect(call("crash", {}), {
+        onSuccess: () => broken("it did not crash"),
+        onFailure: (error) =>
+          Effect.map(sum(4, 3), (again) => `${McpError.label(error)} (${error.outcome}), and then ${again}`)
+      })
+    ]
+  ]
+}
+
+/** The places of the demo server as JavaScript: beside the bundle, or built from these sources. */
 export class DemoPlaces extends Context.Reference<DemoPlaces>()("effect-mcp-runtime/cli/commands/smoke/DemoPlaces", {
   defaultValue: (): ReadonlyArray<string> =>
     ["../demo/DemoServer.js", "../../../dist/demo/DemoServer.js"].map((path) =>
       fileURLToPath(new URL(path, import.meta.url))
     )
 }) {}
-
-const demo = "demo"
 
 const demoServer = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
@@ -69,109 +198,39 @@ const demoServer = Effect.gen(function*() {
 const widest = 42
 
 const shown = ({ detail, kept, milliseconds, promise }: Line, columns: number): ReadonlyArray<Screen.Line> => {
-  const verdict = kept ? "kept    " : "broken  "
-  const left = verdict.length + widest
-  const said = `${UntrustedText.excerpt(detail, 300)} (${milliseconds} ms)`
-  const [first = "", ...rest] = wrapped(said, Math.max(least, columns - left))
-    .map((text): Screen.Span => ({ text, style: "weak" }))
+  const title = kept ? "kept    " : "broken  "
+  const left = title.length + widest
+  const [first = "", ...rest] = wrapped(
+    `${UntrustedText.excerpt(detail, 300)} (${milliseconds} ms)`,
+    Math.max(least, columns - left)
+  ).map((text): Screen.Span => ({ text, style: "weak" }))
   return [
-    [{ text: verdict, style: kept ? "good" : "bad" }, promise.padEnd(widest), first],
+    [{ text: title, style: kept ? "good" : "bad" }, promise.padEnd(widest), first],
     ...rest.map((line) => [" ".repeat(left), line])
   ]
 }
 
-const tried = (
-  shared: Command.Shared,
-  server: string,
-  { check, promise }: Promises.Promised
-): Effect.Effect<Line, never, Screen.Screen> =>
-  Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const limit = shared.timeout ?? Limits.defaults.startupTimeout
-    screen.progress(promise)
-    const [took, seen] = yield* check.pipe(
-      Effect.timeoutFail({
-        duration: limit,
-        onTimeout: () => new Promises.Broken({ detail: `nothing within ${Duration.format(limit)}` })
-      }),
-      Effect.either,
-      Effect.timed,
-      Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
-    )
-    const line = {
-      server,
-      promise,
-      kept: Either.isRight(seen),
-      detail: Either.isRight(seen) ? seen.right : seen.left.message,
-      milliseconds: Math.round(Duration.toMillis(took))
-    }
-    if (!shared.json) yield* screen.out(...shown(line, screen.columns))
-    return line
-  })
-
-interface Started {
-  readonly lines: ReadonlyArray<Line>
-  readonly processes: ReadonlyArray<Processes.Process>
-}
-
-const all = (
-  shared: Command.Shared,
-  server: string,
-  promises: ReadonlyArray<Promises.Promised>,
-  before: ReadonlySet<number>
-): Effect.Effect<Started, never, Screen.Screen> =>
-  Effect.gen(function*() {
-    const { platform } = yield* HostEnvironment.HostEnvironment
-    const lines = yield* Effect.forEach(promises, (one) => tried(shared, server, one))
-    const mine = Processes.own(platform).filter(({ pid }) => !before.has(pid))
-    return { lines, processes: Processes.tree(mine, platform) }
-  })
-
-/** What was started is ended by now, and its sockets are closed a moment later. */
-const leftovers = (
-  processes: ReadonlyArray<Processes.Process>,
-  sockets: number,
-  tries = 20
-): Effect.Effect<string, Promises.Broken> =>
-  Effect.gen(function*() {
-    const { platform } = yield* HostEnvironment.HostEnvironment
-    const left = Processes.remaining(processes, platform)
-    const open = Math.max(0, Processes.sockets() - sockets)
-    if (left.length === 0 && open === 0) {
-      return processes.length === 0 ? "no socket" : `no socket, and none of ${processes.length} processes`
-    }
-    if (tries > 0) return yield* Effect.delay(leftovers(processes, sockets, tries - 1), "50 millis")
-    const pids = left.map(({ pid }) => pid).join(", ")
-    return yield* new Promises.Broken({ detail: `${open} sockets, and the processes ${pids === "" ? "-" : pids}` })
-  })
-
-const own = (shared: Command.Shared, before: ReadonlySet<number>) =>
-  Effect.gen(function*() {
-    const config = yield* demoServer
-    return yield* Effect.flatMap(
-      McpRuntime.McpRuntime,
-      (runtime) => all(shared, demo, Promises.ofDemo(runtime, demo), before)
-    ).pipe(Effect.provide(NodeMcpRuntime.layer({
-      servers: [config],
-      cacheDirectory: "memory",
-      logs: shared.verbose,
-      permissions: { rules: Promises.rules(demo) }
-    })))
-  })
-
-const given = (shared: Command.Shared, before: ReadonlySet<number>) =>
-  Application.use(
-    shared,
-    () => Effect.succeed({ servers: shared.servers, consent: true }),
-    ({ runtime }) =>
-      Effect.gen(function*() {
-        const each = yield* Effect.forEach(
-          shared.servers,
-          (server) => all(shared, server, Promises.ofAny(runtime, server), before)
-        )
-        return { lines: each.flatMap(({ lines }) => lines), processes: each.flatMap(({ processes }) => processes) }
-      })
-  )
+const tried =
+  ({ json, timeout: limit = Limits.defaults.startupTimeout }: Command.Shared, server: string) =>
+  ([promise, check]: Promised): Effect.Effect<Line, never, Screen.Screen> =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      screen.progress(promise)
+      const [took, seen] = yield* check.pipe(
+        Effect.timeoutFail({
+          duration: limit,
+          onTimeout: () => new Broken({ message: `nothing within ${Duration.format(limit)}` })
+        }),
+        Effect.either,
+        Effect.timed,
+        Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
+      )
+      const kept = Either.isRight(seen)
+      const detail = Either.isRight(seen) ? seen.right : seen.left.message
+      const line = { server, promise, kept, detail, milliseconds: Math.round(Duration.toMillis(took)) }
+      if (!json) yield* screen.out(...shown(line, screen.columns))
+      return line
+    })
 
 const run: Command.Command["run"] = ({ shared }) =>
   Effect.gen(function*() {
@@ -179,11 +238,43 @@ const run: Command.Command["run"] = ({ shared }) =>
     const { platform } = yield* HostEnvironment.HostEnvironment
     const sockets = Processes.sockets()
     const before = new Set(Processes.own(platform).map(({ pid }) => pid))
-    const { lines, processes } = yield* shared.servers.length === 0 ? own(shared, before) : given(shared, before)
-    const last = yield* tried(shared, shared.servers.join(", ") || demo, {
-      promise: "leaves nothing behind",
-      check: leftovers(processes, sockets)
-    })
+    const started: Array<Processes.Process> = []
+    const each = (server: string, promises: ReadonlyArray<Promised>) =>
+      Effect.tap(Effect.forEach(promises, tried(shared, server)), () =>
+        Effect.sync(() =>
+          started.push(...Processes.tree(
+            Processes.own(platform).filter(({ pid }) => !before.has(pid)),
+            platform
+          ))
+        ))
+    const lines = shared.servers.length === 0
+      ? yield* Effect.flatMap(demoServer, (config) =>
+        Effect.flatMap(McpRuntime.McpRuntime, (runtime) =>
+          each(demo, ofDemo(runtime))).pipe(
+            Effect.provide(NodeMcpRuntime.layer({
+              servers: [config],
+              cacheDirectory: "memory",
+              logs: shared.verbose,
+              permissions: { rules: [{ decision: "deny", server: demo, tool: "greet" }] }
+            }))
+          ))
+      : yield* Application.use(
+        shared,
+        () =>
+          Effect.succeed({ servers: shared.servers, consent: true }),
+        ({ runtime }) =>
+          Effect.map(
+            Effect.forEach(shared.servers, (server) => each(server, ofAny(runtime, server))),
+            (all) => all.flat()
+          )
+      )
+    const last = yield* tried(shared, shared.servers.join(", ") || demo)([
+      "leaves nothing behind",
+      Effect.flatMap(Processes.leftovers(started, platform, sockets), ({ open, pids }) =>
+        open + pids.length > 0
+          ? broken(`${open} sockets, and the processes ${pids.join(", ") || "-"}`)
+          : Effect.succeed(`no socket${started.length === 0 ? "" : `, and none of ${started.length} processes`}`))
+    ])
     const promises = [...lines, last]
     const kept = promises.every((line) => line.kept)
     if (shared.json) yield* screen.json(Smoke, { promises, kept })
@@ -193,8 +284,8 @@ const run: Command.Command["run"] = ({ shared }) =>
 export const command: Command.Command = {
   description: [
     "It starts the small server that comes with the program, lists and calls its tools, cancels a call, lets the server "
-    + "crash, and looks whether anything is left at the end. With --server it does so with servers of yours: of their "
-    + "tools none is called.",
+    + "crash, and looks for anything left at the end. With --server it does so with servers of yours: none of their tools "
+    + "is called.",
     "The exit code is 0 if every promise was kept, and 1 if not."
   ],
   args: [],
