@@ -56,13 +56,11 @@ export interface Application extends Found {
   /** Where logins are kept, in words for a person. */
   readonly keptIn: Effect.Effect<string>
   /**
-   * Waits until every server is connected and listed, or has failed once, and shows the progress; no longer than the
-   * timeout of the command. Without one, the limits of the servers hold.
+   * Starts the servers that otherwise start at their first use, waits until every server is connected and listed, or has
+   * failed once, and shows the progress. The timeout of the command bounds the wait, or else the limits of the servers.
    */
-  readonly settled: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
-  /** The same, after starting the servers that otherwise start at their first use. */
-  readonly started: Effect.Effect<ReadonlyArray<McpRuntime.ServerInfo>>
-  /** The servers after the same wait, with their tools. */
+  readonly settled: Effect.Effect<void>
+  /** The servers and their tools after the same wait. */
   readonly listed: Effect.Effect<Settling.Listed>
   /** The servers that are starting, with the installs under way. */
   readonly starting: Effect.Effect<ReadonlyArray<string>>

@@ -136,6 +136,28 @@ const stepOf = ({ _tag }: McpError.McpError, isOpen: boolean): DoctorCause.Step 
 
 const isUnset = ({ kind }: ConfigDiscovery.Discovery["issues"][number]): boolean => kind === "variable-unset"
 
+/** The steps of one visit, and what is wrong. A problem without an exit code is a warning. */
+const recorder = () => {
+  const steps: Array<Server["steps"][number]> = []
+  const problems: Array<Problem> = []
+  const codes: Array<ExitCode.ExitCode> = []
+  return {
+    steps,
+    problems,
+    codes,
+    done: (step: DoctorCause.Step, milliseconds: number, isOk = true): void => {
+      steps.push({ step, outcome: isOk ? "ok" : "failed", milliseconds: Math.max(0, Math.round(milliseconds)) })
+    },
+    problem: (
+      { hint = null, tag = null, ...of }: Pick<Problem, "cause" | "message" | "step"> & Partial<Problem>,
+      code?: ExitCode.ExitCode
+    ): void => {
+      problems.push({ ...of, hint, tag, level: code === undefined ? "warning" : "error" })
+      if (code !== undefined) codes.push(code)
+    }
+  }
+}
+
 export const visit = (
   found: ConfigDiscovery.Found,
   { discovery, runtime, timeout: limit = Limits.defaults.listTimeout }: Application.Application,
@@ -143,23 +165,13 @@ export const visit = (
 ): Effect.Effect<Server, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const { config, name, state } = found
-    const { withClient } = runtime
-    const { get, connect, disconnect } = runtime.servers
-    const steps: Array<Server["steps"][number]> = []
-    const problems: Array<Problem> = []
-    const codes: Array<ExitCode.ExitCode> = []
+    const { servers: { connect, disconnect, get }, teardownReport, withClient } = runtime
+    const { codes, done, problem, problems, steps } = recorder()
     const redaction = yield* Redaction.Redaction
     const host = yield* HostEnvironment.HostEnvironment
+    const info = Effect.orElseSucceed(get(name), () => undefined)
     let stderr: string | undefined
     let unset: string | undefined
-
-    const done = (step: DoctorCause.Step, milliseconds: number, isOk = true): void => {
-      steps.push({ step, outcome: isOk ? "ok" : "failed", milliseconds: Math.max(0, Math.round(milliseconds)) })
-    }
-    const problem = (of: Omit<Problem, "level" | "tag">, code?: ExitCode.ExitCode, tag: string | null = null): void => {
-      problems.push({ ...of, tag, level: code === undefined ? "warning" : "error" })
-      if (code !== undefined) codes.push(code)
-    }
 
     const failed = (config: ServerConfig.ServerConfig, step: DoctorCause.Step, error: McpError.McpError) =>
       Effect.gen(function*() {
@@ -168,8 +180,8 @@ export const visit = (
         const env = config.transport === "stdio" && config.expansion === undefined ? config : {}
         const path = ChildEnvironment.make(env, host).get("PATH") ?? ""
         const cwd = error._tag === "SpawnFailed" ? error.cwd : undefined
-        const tail = ("stderrTail" in error ? error.stderrTail : undefined)
-          ?? watch.transports.get(name)?.stderrTail() ?? ""
+        const ofError = "stderrTail" in error ? error.stderrTail : undefined
+        const tail = ofError ?? watch.transports.get(name)?.stderrTail() ?? ""
         if (tail.trim() !== "") stderr = redaction.text(tail)
         const { cause, hint } = DoctorCause.of(error, {
           step,
@@ -180,33 +192,31 @@ export const visit = (
           stderr
         })
         if (error._tag === "ConfigurationError" && error.variable !== undefined) unset = error.path
-        problem({ step, cause, message: error.message, hint: hint ?? null }, ExitCode.of(error), McpError.label(error))
+        const tag = McpError.label(error)
+        problem({ step, cause, message: error.message, hint: hint ?? null, tag }, ExitCode.of(error))
       })
 
-    /** The result of a step; undefined if it failed. */
-    const tried = <A>(
+    /** The result of a request; undefined if it failed. */
+    const asked = <A>(
       config: ServerConfig.ServerConfig,
       step: DoctorCause.Step,
-      use: (
-        client: McpClient.McpClient
-      ) => Effect.Effect<A, McpError.RuntimeError>
+      request: (client: McpClient.McpClient) => Effect.Effect<A, McpError.RuntimeError>
     ) =>
       Effect.gen(function*() {
-        const [took, result] = yield* Effect.timed(Effect.either(withClient(name, use)))
+        const [took, result] = yield* Effect.timed(Effect.either(withClient(name, request)))
         done(step, Duration.toMillis(took), Either.isRight(result))
         if (Either.isRight(result)) return result.right
         yield* failed(config, step, result.left)
         return undefined
       })
 
-    const asked = (config: ServerConfig.ServerConfig) =>
+    /** The number of its tools. */
+    const examined = (config: ServerConfig.ServerConfig) =>
       Effect.gen(function*() {
-        const hasTools = yield* Effect.orElseSucceed(
-          withClient(name, ({ capabilities }) => Effect.succeed(capabilities["tools"] !== undefined)),
-          () => true
-        )
-        const list = hasTools ? yield* tried(config, "list", ({ tools }) => tools) : undefined
-        if (!hasTools) {
+        const capabilities = withClient(name, ({ capabilities }) => Effect.succeed(capabilities))
+        const { tools } = yield* Effect.orElseSucceed(capabilities, () => ({ tools: {} }))
+        const list = tools === undefined ? undefined : yield* asked(config, "list", ({ tools }) => tools)
+        if (tools === undefined) {
           problem({
             step: "list",
             cause: "it offers no tools",
@@ -217,27 +227,25 @@ export const visit = (
         for (const { level, ...odd } of list === undefined ? [] : DoctorLint.toolsOf(name, list)) {
           problem({ ...odd, message: redaction.text(odd.message) }, level === "error" ? ExitCode.tool : undefined)
         }
-        const late = () =>
-          new McpError.RequestTimeout({ server: name, kind: "total", operation: "ping", limit, outcome: "unknown" })
-        yield* tried(config, "ping", ({ health }) =>
-          // the limit of a request is minutes
-          Effect.timeoutFail(health, { duration: limit, onTimeout: late }))
+        const error = { server: name, kind: "total", operation: "ping", limit, outcome: "unknown" } as const
+        // the limit of a request is minutes
+        const ping = Effect.timeoutFail({ duration: limit, onTimeout: () => new McpError.RequestTimeout(error) })
+        yield* asked(config, "ping", ({ health }) => ping(health))
         return list?.tools.length
       })
 
-    const closed = (known: ReadonlyArray<Processes.Process>) =>
+    const ended = (known: ReadonlyArray<Processes.Process>) =>
       Effect.gen(function*() {
         const { pids } = yield* Processes.leftovers(known, host.platform)
-        const ends = (yield* runtime.teardownReport).servers.filter(({ server }) => server === name)
+        const ends = (yield* teardownReport).servers.filter(({ server }) => server === name)
         const isLeft = pids.length > 0 || ends.some(({ how }) => how === "abandoned")
+        const left = `processes that are still there: ${pids.join(", ")}`
         done("leaks", 0, !isLeft)
         if (isLeft) {
           problem({
             step: "leaks",
             cause: "it leaves processes behind",
-            message: pids.length === 0
-              ? "it could not be ended in time"
-              : `processes that are still there: ${pids.join(", ")}`,
+            message: pids.length === 0 ? "it could not be ended in time" : left,
             hint: "End them by hand. This is a fault of the server: it starts processes that do not end with it."
           }, ExitCode.tool)
         }
@@ -252,7 +260,8 @@ export const visit = (
         }
       })
 
-    const connected = (config: ServerConfig.ServerConfig) =>
+    /** Connects, asks and closes; gives the server as it was while it was asked. */
+    const tried = (config: ServerConfig.ServerConfig) =>
       Effect.gen(function*() {
         const began = yield* Clock.currentTimeMillis
         const opening = yield* Effect.either(connect(name, { until: "settled" }))
@@ -262,12 +271,13 @@ export const visit = (
         if (step === "initialize") done("connect", (opened ?? now) - began)
         done(step, now - (step === "initialize" ? opened ?? now : began), Either.isRight(opening))
         if (Either.isLeft(opening)) yield* failed(config, step, opening.left)
-        const info = yield* Effect.option(get(name))
-        const tools = Either.isRight(opening) ? yield* asked(config) : undefined
-        const known = Processes.tree(watch.started.get(name) ?? [], host.platform)
+        const seen = yield* info
+        const tools = Either.isRight(opening) ? yield* examined(config) : undefined
+        const started = watch.started.get(name) ?? []
+        const known = [...started, ...Processes.tree(started, host.platform)]
         const [took] = yield* Effect.timed(Effect.ignore(disconnect(name)))
         if (Either.isRight(opening)) done("close", Duration.toMillis(took))
-        yield* closed([...watch.started.get(name) ?? [], ...known])
+        yield* ended(known)
         const noise = watch.noise.get(name)
         if (noise !== undefined && codes.length === 0) {
           problem({
@@ -278,51 +288,45 @@ export const visit = (
               "Only messages belong on it; others than this program may stumble over the rest. Logs belong on stderr."
           })
         }
-        return { info, tools }
+        return { seen, tools }
       })
 
     // a policy has a step of its own
     const issues = IssueShape.ofServer(found, discovery.issues).filter(({ kind }) =>
       !(kind === "policy-denied" && state._tag === "Denied")
     )
-    const tell = (all: typeof issues): void =>
-      all.forEach((issue) =>
-        problem({
-          step: "config",
-          cause: issue.kind.replaceAll("-", " "),
-          message: `${Place.of(issue)}: ${issue.message}`,
-          hint: null
-        }, issue.severity === "error" ? ExitCode.config : undefined)
-      )
-    tell(issues.filter((issue) => !isUnset(issue)))
-    const before = yield* Effect.option(get(name))
-    let seen = { info: before, tools: undefined as number | undefined }
+    const report = (all: typeof issues): void => {
+      for (const issue of all) {
+        const message = `${Place.of(issue)}: ${issue.message}`
+        const code = issue.severity === "error" ? ExitCode.config : undefined
+        problem({ step: "config", cause: issue.kind.replaceAll("-", " "), message }, code)
+      }
+    }
+    report(issues.filter((issue) => !isUnset(issue)))
+    const before = yield* info
+    let seen = before
+    let tools: number | undefined
     if (config === undefined || state._tag === "Invalid") {
       codes.push(ExitCode.config)
       done("config", 0, false)
     } else if (state._tag !== "Disabled") {
       done("config", 0)
       done("trust", 0, state._tag === "Ready")
-      if (state._tag === "Ready") seen = yield* connected(config)
+      if (state._tag === "Ready") ({ seen, tools } = yield* tried(config))
       else {
-        const { hint = null, reason = "" } = View.of(
-          found,
-          discovery,
-          before._tag === "Some" ? before.value : undefined
-        )
+        const { hint = null, reason = "" } = View.of(found, discovery, before)
         const cause = state._tag === "Denied" ? "a policy denies it" : "it is not approved"
         problem({ step: "trust", cause, message: reason, hint }, ExitCode.permission)
       }
-      tell(issues.filter((issue) => isUnset(issue) && issue.at !== unset))
+      report(issues.filter((issue) => isUnset(issue) && issue.at !== unset))
     }
-    const info = seen.info._tag === "Some" ? seen.info.value : undefined
     return {
       name,
       transport: config?.transport ?? found.entry?.transport ?? null,
-      state: View.of(found, discovery, info).state,
-      protocolVersion: info?.protocolVersion ?? null,
-      era: info?.era ?? null,
-      tools: seen.tools ?? null,
+      state: View.of(found, discovery, seen).state,
+      protocolVersion: seen?.protocolVersion ?? null,
+      era: seen?.era ?? null,
+      tools: tools ?? null,
       steps,
       problems,
       stderr: stderr ?? null,

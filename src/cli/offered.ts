@@ -148,11 +148,11 @@ export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, 
 
 /** The same after the first attempt of every server. `--timeout` bounds the wait and the request together. */
 export const askingAll = <A, E, R>(
-  { started, timeout }: Application.Application,
+  { settled, timeout }: Application.Application,
   shared: Command.Shared,
   self: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R | Screen.Screen> =>
-  asking((shared.timeout ?? timeout) === undefined ? Effect.zipRight(started, self) : self)
+  asking((shared.timeout ?? timeout) === undefined ? Effect.zipRight(settled, self) : self)
 
 /** The first line of a description, in the room of one line. */
 export const about = (

@@ -90,13 +90,17 @@ export const over = (
   runtime: McpRuntime.McpRuntime["Type"],
   timeout: Duration.Duration | undefined,
   { installs, screen }: Watch
-): Pick<Application.Application, "listed" | "settled" | "started" | "starting"> => {
+): Pick<Application.Application, "listed" | "settled" | "starting"> => {
   const { servers } = runtime
   const until = (holds: (server: McpRuntime.ServerInfo) => boolean) =>
     Stream.runHead(Stream.filter(servers.changes, (all) => all.every(holds)))
 
   const settling = (unlisted: Map<string, McpError.RuntimeError>) =>
     Effect.gen(function*() {
+      const asleep = (yield* servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
+      // errors are in the status
+      yield* Effect.forEach(asleep, (name) => Effect.fork(Effect.ignore(servers.connect(name))), { discard: true })
+      yield* until(({ name, status }) => status._tag !== "Idle" || !asleep.includes(name))
       yield* until(({ status }) => status._tag !== "Connecting")
       yield* Effect.timeoutOption(until(isListed), moment)
       const left = (yield* servers.list).filter((server) => !isListed(server))
@@ -106,32 +110,23 @@ export const over = (
         }), { concurrency: "unbounded", discard: true })
     })
 
-  const waking = Effect.gen(function*() {
-    const asleep = (yield* servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
-    // errors are in the status
-    yield* Effect.forEach(asleep, (name) => Effect.fork(Effect.ignore(servers.connect(name))), { discard: true })
-    yield* until(({ name, status }) => status._tag !== "Idle" || !asleep.includes(name))
-  })
-
   const starting = Effect.map(
     servers.list,
     (all) => all.flatMap(({ name, status }) => status._tag === "Connecting" ? [installs.get(name) ?? name] : [])
   )
-  const shown = <A>(wait: Effect.Effect<A>) =>
+  const settled = (unlisted: Map<string, McpError.RuntimeError>) =>
     showing(screen, () => "connecting…", starting)(
-      timeout === undefined ? Effect.asVoid(wait) : Effect.timeoutOption(wait, Duration.sum(timeout, grace))
+      timeout === undefined
+        ? settling(unlisted)
+        : Effect.asVoid(Effect.timeoutOption(settling(unlisted), Duration.sum(timeout, grace)))
     )
-  const settled = Effect.suspend(() => shown(settling(new Map())))
 
   return {
     starting,
-    settled: Effect.zipRight(settled, servers.list),
-    started: Effect.suspend(() => shown(Effect.zipRight(waking, settling(new Map())))).pipe(
-      Effect.zipRight(servers.list)
-    ),
+    settled: Effect.suspend(() => settled(new Map())),
     listed: Effect.gen(function*() {
       const unlisted = new Map<string, McpError.RuntimeError>()
-      yield* shown(Effect.zipRight(waking, settling(unlisted)))
+      yield* settled(unlisted)
       const isSettled = unlisted.size === 0 && (yield* starting).length === 0
       // a list that has failed, or that cannot come yet, would be waited for once more
       const tools = yield* isSettled ? runtime.tools : runtime.offered(moment).tools

@@ -127,7 +127,7 @@ describe("where the server is dead", () => {
     ["revoke dead", 0, /dead/],
     ["auth", 0, /No server here is a remote one/],
     ["auth login dead", 2, /"dead" runs on this machine/],
-    ["serve --http no", 2, /--http wants a port/],
+    ["serve --http no", 2, /--http needs a port/],
     ["doctor", 4, /^ {2}fault +command not found on PATH/m],
     ["serve --print-config codex", 0, /^\[mcp_servers\.mcp-runtime\]$/m],
     ["repl", 0, /^/]
@@ -223,6 +223,19 @@ describe.skipIf(!hasTerminal)("on a terminal that the program itself is asked ab
       work.remove()
     }
   }
+
+  it("the progress of a slow server is shown at once, then its state with the cause below it", () => {
+    const work = Workspace.make()
+    const slow = { command: "sh", args: ["-c", "sleep 1.2; echo API_KEY is missing >&2; exit 3"] }
+    const file = work.write("servers.json", { mcpServers: { slow } })
+    for (const line of ["list", "tools", "status", "doctor"]) {
+      const screen = shown(`${line} --config ${file}`)
+      assert.match(screen, /^[^\n]*(connecting…|0 of 1 checked) [^\n]*\(1s\) slow/, line)
+      assert.match(screen, /\n[^\n]*slow\b[^]*failed|failed: slow/, line)
+      assert.match(screen, /API_KEY is missing\r\n/, line)
+    }
+    work.remove()
+  }, 60_000)
 
   it("there is colour, and none where that is not wanted", () => {
     assert.include(shown("--help"), "\u001b[1m")

@@ -173,10 +173,8 @@ describe("the exports of package.json", () => {
 
 /** The timers outside of `resilience`, where the delays between attempts are made by a `Schedule`. */
 const timers: Readonly<Record<string, string>> = {
-  "cli/commands/doctor.ts": "looks for leaked sockets until they are closed",
-  "cli/doctorVisit.ts": "looks for leaked processes until they have ended",
+  "cli/processes.ts": "looks for leaked processes and sockets until they have ended",
   "cli/settling.ts": "redraws a progress line",
-  "cli/commands/smoke.ts": "looks for leaked processes and sockets until they are gone",
   "client/RequestEngine.ts": "the one timer of the requests of a connection",
   "client/McpClient.ts": "spaces signals of changes",
   "client/NativeConnector.ts": "the connect limit, which moves while a launcher installs",

@@ -64,18 +64,22 @@ interface Seen {
   readonly view: View.View
 }
 
+interface Watching {
+  readonly application: Application.Application
+  readonly shared: Command.Shared
+  readonly latency: Latency.Latency
+  readonly every: Duration.Duration
+  readonly time: Duration.Duration | undefined
+}
+
 /** All servers now, in the order of the configuration. */
-const look = (
-  { renewed }: Application.Application,
-  { servers: names }: Command.Shared,
-  { called, of }: Latency.Latency
-): Effect.Effect<ReadonlyArray<Seen>> =>
+const look = ({ application: { renewed }, latency, shared }: Watching): Effect.Effect<ReadonlyArray<Seen>> =>
   Effect.gen(function*() {
     const { discovery, runtime } = yield* renewed
     const servers = yield* runtime.servers.list
-    return View.all({ servers, unlisted: new Map() }, discovery, names).map(({ info, view }): Seen => {
+    return View.all({ servers, unlisted: new Map() }, discovery, shared.servers).map(({ info, view }): Seen => {
       const { error, name, state, why } = view
-      const latencies = of(name).map((one) => one ?? null)
+      const latencies = latency.of(name).map((one) => one ?? null)
       const server = {
         name,
         state,
@@ -84,7 +88,7 @@ const look = (
         latency: latencies.at(-1) ?? null,
         latencies,
         calls: info?.callsInFlight ?? 0,
-        called: called(name),
+        called: latency.called(name),
         reconnects: info?.reconnects ?? 0,
         tools: info?.toolCount ?? null,
         era: info?.era ?? null,
@@ -162,34 +166,28 @@ export const line = (server: Server, before: Server | undefined): ReadonlyArray<
 /** The first answer of a server is the slowest. */
 const looks = 3
 
-const once = (application: Application.Application, shared: Command.Shared, latency: Latency.Latency) =>
+const once = (watching: Watching) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const { runtime, settled } = application
-    const names = Effect.map(runtime.servers.list, (infos) => infos.map(({ name }) => name))
+    const { application: { runtime, settled }, latency, shared } = watching
     // a server that does not answer once is not waited for again
-    const isSilent = (name: string) => latency.of(name).length > 0 && latency.of(name).at(-1) === undefined
-    yield* Offered.asking(Effect.zipRight(
-      settled,
-      Effect.repeat(Effect.zipRight(latency.measure, names), {
-        times: looks - 1,
-        until: (names) => names.some(isSilent)
-      })
-    ))
-    const seen = yield* look(application, shared, latency)
+    const isSilent = Effect.map(
+      runtime.servers.list,
+      (infos) => infos.some(({ name }) => latency.of(name).length > 0 && latency.of(name).at(-1) === undefined)
+    )
+    yield* settled
+    yield* Offered.asking(Effect.repeat(Effect.zipRight(latency.measure, isSilent), {
+      times: looks - 1,
+      until: (is) => is
+    }))
+    const seen = yield* look(watching)
     if (shared.json) yield* screen.json(Status, { servers: seen.map(({ server }) => server) })
     else if (seen.length === 0) yield* NoServers.note
     else {
       yield* screen.out(...table(seen, yield* Clock.currentTimeMillis, screen.columns))
       yield* screen.note(...causes(seen, screen.columns))
     }
-    return ExitCode.ok
   })
-
-interface Watching {
-  readonly every: Duration.Duration
-  readonly time: Duration.Duration | undefined
-}
 
 const resized = (screen: Screen.Screen["Type"]): Stream.Stream<void> =>
   Stream.asyncPush<void>(
@@ -198,17 +196,13 @@ const resized = (screen: Screen.Screen["Type"]): Stream.Stream<void> =>
   )
 
 /** A picture that is drawn anew in its place: after each change, and every second with its time. */
-const drawn = (
-  application: Application.Application,
-  shared: Command.Shared,
-  { every, time }: Watching,
-  latency: Latency.Latency
-) =>
+const drawn = (watching: Watching) =>
   Effect.scoped(Effect.gen(function*() {
     const screen = yield* Screen.Screen
+    const { application: { runtime: { servers: { changes } } }, every, latency, time } = watching
     const redraw = yield* screen.redraw
     const draw = Effect.gen(function*() {
-      const seen = yield* look(application, shared, latency)
+      const seen = yield* look(watching)
       const at = yield* Clock.currentTimeMillis
       const width = screen.columns - 1
       yield* redraw(
@@ -217,7 +211,6 @@ const drawn = (
         [{ text: `${Following.clock(at)} UTC; Ctrl-C ends`, style: "weak" }]
       )
     })
-    const { changes } = application.runtime.servers
     yield* Stream.mergeAll([
       Stream.as(changes, undefined),
       Stream.tick("1 second"),
@@ -225,22 +218,16 @@ const drawn = (
       Stream.mapEffect(changes, () => latency.greet),
       resized(screen)
     ], { concurrency: "unbounded" }).pipe(Following.until(time), Stream.runForEach(() => draw))
-    return ExitCode.ok
   }))
 
 /** A line for each change. */
-const listed = (
-  application: Application.Application,
-  shared: Command.Shared,
-  { every, time }: Watching,
-  latency: Latency.Latency
-) =>
+const listed = (watching: Watching) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const { changes } = application.runtime.servers
+    const { application: { runtime }, every, latency, shared, time } = watching
     const last = new Map<string, Server>()
     const tell = Effect.gen(function*() {
-      const seen = yield* look(application, shared, latency)
+      const seen = yield* look(watching)
       const at = yield* Clock.currentTimeMillis
       const gone = new Set(last.keys())
       for (const { server } of seen) {
@@ -256,13 +243,12 @@ const listed = (
         if (!shared.json) yield* screen.out(`${Following.clock(at)} ${name} gone`)
       }
     })
-    if ((yield* look(application, shared, latency)).length === 0) yield* NoServers.note
+    if ((yield* look(watching)).length === 0) yield* NoServers.note
     // an element can be older than what was written last, so it only says when to look
     yield* Stream.merge(
-      Stream.as(changes, undefined),
+      Stream.as(runtime.servers.changes, undefined),
       Stream.mapEffect(Stream.tick(every), () => latency.measure)
     ).pipe(Following.until(time), Stream.runForEach(() => tell))
-    return ExitCode.ok
   })
 
 const run: Command.Command["run"] = ({ isSet, shared, value }) =>
@@ -285,10 +271,10 @@ const run: Command.Command["run"] = ({ isSet, shared, value }) =>
           const heard = (yield* Latency.Heard).latency
           const latency = heard ??
             Latency.make(application.runtime, Duration.min(shared.timeout ?? Latency.patience, Latency.patience))
-          if (!isWatching) return yield* once(application, shared, latency)
-          if (heard === undefined) yield* Effect.forkScoped(latency.listen)
-          const watch = screen.redraws && !shared.json ? drawn : listed
-          return yield* watch(application, shared, { every, time }, latency)
+          const show = !isWatching ? once : screen.redraws && !shared.json ? drawn : listed
+          if (isWatching && heard === undefined) yield* Effect.forkScoped(latency.listen)
+          yield* show({ application, shared, latency, every, time })
+          return ExitCode.ok
         }))
     )
   })
