@@ -16,15 +16,15 @@ import * as Redaction from "../safety/Redaction.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolSearch from "../tools/ToolSearch.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as OwnTools from "./gateway/ownTools.ts"
 import * as PassThrough from "./gateway/passThrough.ts"
 import * as Prompts from "./gateway/prompts.ts"
 import * as Resources from "./gateway/resources.ts"
-import * as Search from "./gateway/search.ts"
 import * as Seats from "./gateway/seats.ts"
 import * as Tools from "./gateway/tools.ts"
 import * as Visits from "./gateway/visits.ts"
 import type * as HttpEndpoint from "./HttpEndpoint.ts"
-import type * as McpServer from "./McpServer.ts"
+import * as McpServer from "./McpServer.ts"
 
 export interface Options {
   readonly name: string
@@ -143,7 +143,7 @@ const extensions = (gate: Duration.DurationInput) => {
 /** A list of the gateway has one page. */
 const onePage =
   (list: (caller: McpServer.Caller) => ReturnType<McpServer.Handler>): McpServer.Handler => ({ caller, params }) =>
-    params["cursor"] === undefined ? list(caller) : PassThrough.invalidParams("Invalid params: unknown cursor")
+    params["cursor"] === undefined ? list(caller) : McpServer.invalidParams("Invalid params: unknown cursor")
 
 /** All connections end with the scope. */
 export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Requirements | Scope.Scope> =>
@@ -166,27 +166,24 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
         const tools = Tools.make(parts)
         const resources = Resources.make(parts)
         const prompts = Prompts.make(parts, resources.template)
-        const searching = Search.make(toolSearch, tools)
-        const own = output === "asis" ? [] : [Tools.readOutput.definition]
+        const own = OwnTools.make(options, guard, toolSearch, tools)
+
+        const list = (caller: McpServer.Caller) =>
+          Effect.map(
+            search ? Effect.succeed([]) : tools.list(caller),
+            (tools) => ({ tools: [...tools, ...Array.from(own.values(), ({ definition }) => definition)] })
+          )
 
         const call: McpServer.Handler = (exchange) =>
           Effect.flatMap(Tools.callOf(exchange.params), ({ args, name }) => {
-            if (own.length > 0 && name === Tools.readOutput.name) return Tools.readOutput.call(guard, output, args)
-            if (!search) return tools.call(exchange, name, args)
-            return searching(exchange, name, args) ?? PassThrough.invalidParams(`Unknown tool: ${name.slice(0, 512)}`)
+            const ownTool = own.get(name)
+            if (ownTool !== undefined) return ownTool.call(args, exchange)
+            return search ? Tools.unknown(name) : tools.call(exchange, name, args)
           })
 
         return {
           handlers: new Map<string, McpServer.Handler>([
-            [
-              "tools/list",
-              onePage((caller) =>
-                Effect.map(
-                  search ? Effect.succeed(Search.definitions) : tools.list(caller),
-                  (tools) => ({ tools: [...tools, ...own] })
-                )
-              )
-            ],
+            ["tools/list", onePage(list)],
             ["tools/call", call],
             ["resources/list", onePage(resources.list)],
             ["resources/templates/list", onePage(resources.templates)],

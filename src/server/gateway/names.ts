@@ -7,6 +7,9 @@ export interface Identity {
   readonly qualified: string
 }
 
+/** The tool of the gateway that reads the rest of a long output. The notes in shortened texts name it. */
+export const readOutput = "mcp_read_output"
+
 export interface Named<A> {
   readonly items: ReadonlyArray<{ readonly name: string; readonly item: A }>
   readonly find: (name: string) => A | undefined

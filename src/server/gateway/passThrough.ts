@@ -24,9 +24,6 @@ const tasks = `${reserved}tasks`
 const maxExtensions = 64
 const maxSettings = 65_536
 
-export const invalidParams = (message: string, data?: Json): McpServer.Refusal =>
-  new McpServer.Refusal({ code: McpServer.codes.invalidParams, message, data })
-
 /** The extensions of a caller or a server that pass the gateway, with their settings. */
 export const extensionsOf = (capabilities: JsonObject): JsonObject =>
   Object.fromEntries(
@@ -93,18 +90,9 @@ export const definitionOf = (raw: JsonObject, output: Output, fields: JsonObject
   return { ...shown, ...(_meta === undefined ? {} : { _meta }), ...fields }
 }
 
-export interface Texts {
-  /** The content of a result or of a message. A part of an unknown kind stays as it is. */
-  readonly content: (
-    content: Json | undefined,
-    source: OutputGuard.Source,
-    caller: McpServer.Caller
-  ) => Effect.Effect<Json | undefined>
-  /** The contents of the resource `source.tool`: the address that was requested, not one that the server claims. */
-  readonly contents: (contents: Json | undefined, source: OutputGuard.Source) => Effect.Effect<Json | undefined>
-}
+export type Texts = ReturnType<typeof texts>
 
-export const texts = (guard: OutputGuard.OutputGuard["Type"], output: Output): Texts => {
+export const texts = (guard: OutputGuard.OutputGuard["Type"], output: Output) => {
   const guarded = (part: JsonObject, source: OutputGuard.Source): Effect.Effect<JsonObject> => {
     const { text: before } = part
     if (typeof before !== "string") return Effect.succeed(part)
@@ -125,7 +113,8 @@ export const texts = (guard: OutputGuard.OutputGuard["Type"], output: Output): T
   }
 
   return {
-    content: (content, source, caller) =>
+    /** The content of a result or of a message. A part of an unknown kind stays as it is. */
+    content: (content: Json | undefined, source: OutputGuard.Source, caller: McpServer.Caller) =>
       each(content, (part) => {
         const { resource, type } = part
         if (type === "text") return guarded(part, source)
@@ -137,7 +126,8 @@ export const texts = (guard: OutputGuard.OutputGuard["Type"], output: Output): T
         if (isRendered) return Effect.succeed(part)
         return Effect.map(guarded(objectOf(resource), source), (resource) => ({ ...part, resource }))
       }),
-    contents: (contents, source) =>
+    /** The contents of the resource `source.tool`: the address that was requested, not one that the server claims. */
+    contents: (contents: Json | undefined, source: OutputGuard.Source) =>
       isPage(source.tool) ? Effect.succeed(contents) : each(contents, (part) => guarded(part, source))
   }
 }

@@ -6,7 +6,7 @@ import { objectOf } from "../../client/messages.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import * as ToolName from "../../tools/ToolName.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as McpServer from "../McpServer.ts"
+import * as McpServer from "../McpServer.ts"
 import * as Names from "./names.ts"
 import * as PassThrough from "./passThrough.ts"
 import type * as Resources from "./resources.ts"
@@ -15,15 +15,9 @@ import * as Visits from "./visits.ts"
 
 type Prompt = McpRuntime.FromServer<McpClient.Prompt>
 
-export interface Prompts {
-  readonly list: (caller: McpServer.Caller) => Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
-  readonly get: McpServer.Handler
-  readonly complete: McpServer.Handler
-}
-
 const noCompletion: JsonRpc.JsonObject = { completion: { values: [], total: 0, hasMore: false } }
 
-export const make = (parts: Visits.Parts, template: Resources.Resources["template"]): Prompts => {
+export const make = (parts: Visits.Parts, template: Resources.Resources["template"]) => {
   const { links, options: { gate, naming, output }, place, texts } = parts
 
   const known = (caller: McpServer.Caller, wait: Duration.DurationInput) =>
@@ -44,7 +38,7 @@ export const make = (parts: Visits.Parts, template: Resources.Resources["templat
   const find = (caller: McpServer.Caller, name: string): Effect.Effect<Prompt, McpServer.Refusal> =>
     Effect.gen(function*() {
       const found = (yield* known(caller, 0)).find(name) ?? (yield* known(caller, gate)).find(name)
-      return found ?? (yield* PassThrough.invalidParams(`Unknown prompt: ${name.slice(0, 256)}`))
+      return found ?? (yield* McpServer.invalidParams(`Unknown prompt: ${name.slice(0, 256)}`))
     })
 
   const guarded = (message: JsonRpc.Json, { name, server }: Prompt, caller: McpServer.Caller) => {
@@ -60,53 +54,47 @@ export const make = (parts: Visits.Parts, template: Resources.Resources["templat
   }
 
   /** The reference of a completion, as its server has it. */
-  const reference = (caller: McpServer.Caller, ref: JsonRpc.JsonObject) => {
-    const { name, type, uri } = ref
-    if (type === "ref/prompt" && typeof name === "string") {
-      return Effect.map(
-        find(caller, name),
-        ({ name, server }) => ({ kind: "prompt", server, name, ref: { ...ref, name } }) as const
-      )
-    }
-    if (type === "ref/resource" && typeof uri === "string") {
-      return Effect.map(
-        template(caller, uri),
-        ({ server, uri }) => ({ kind: "resource", server, name: uri, ref: { ...ref, uri } }) as const
-      )
-    }
-    return PassThrough.invalidParams("Invalid params: ref names neither a prompt nor a resource")
-  }
+  const reference = (caller: McpServer.Caller, ref: JsonRpc.JsonObject) =>
+    Effect.gen(function*() {
+      const { name, type, uri } = ref
+      if (type === "ref/prompt" && typeof name === "string") {
+        const prompt = yield* find(caller, name)
+        return { kind: "prompt", server: prompt.server, name: prompt.name, ref: { ...ref, name: prompt.name } } as const
+      }
+      if (type === "ref/resource" && typeof uri === "string") {
+        const found = yield* template(caller, uri)
+        return { kind: "resource", server: found.server, name: found.uri, ref: { ...ref, uri: found.uri } } as const
+      }
+      return yield* McpServer.invalidParams("Invalid params: ref names neither a prompt nor a resource")
+    })
 
-  return {
-    list: (caller) =>
-      Effect.map(known(caller, gate), ({ items }) => ({
-        prompts: items.map(({ item: { raw }, name }) => PassThrough.definitionOf(raw, output, { name }))
-      })),
-    get: (exchange) =>
-      Effect.gen(function*() {
-        const { caller, params } = exchange
-        const { args, name: asked } = yield* Tools.callOf(params)
-        const prompt = yield* find(caller, asked)
-        const { name, server } = prompt
-        const subject = { kind: "prompt", server, name } as const
-        const result = yield* Visits.forward(parts, exchange, subject, (send) => send({ name, arguments: args }))
-        const { messages } = result
-        if (!Array.isArray(messages)) return result
-        return { ...result, messages: yield* Effect.forEach(messages, (message) => guarded(message, prompt, caller)) }
-      }),
-    complete: (exchange) =>
-      Effect.gen(function*() {
-        const { argument = null, context, ref: asked } = exchange.params
-        const { ref, ...subject } = yield* reference(exchange.caller, objectOf(asked))
-        return yield* Visits.forward(
-          parts,
-          exchange,
-          { ...subject, needsPerson: false },
-          (send, { capabilities }) =>
-            capabilities["completions"] === undefined
-              ? Effect.succeed(noCompletion)
-              : send({ ref, argument, ...(context === undefined ? {} : { context }) })
-        )
-      })
-  }
+  const list = (caller: McpServer.Caller) =>
+    Effect.map(known(caller, gate), ({ items }) => ({
+      prompts: items.map(({ item: { raw }, name }) => PassThrough.definitionOf(raw, output, { name }))
+    }))
+
+  const get: McpServer.Handler = (exchange) =>
+    Effect.gen(function*() {
+      const { caller, params } = exchange
+      const { args, name: asked } = yield* Tools.callOf(params)
+      const prompt = yield* find(caller, asked)
+      const { name, server } = prompt
+      const subject = { kind: "prompt", server, name } as const
+      const result = yield* Visits.forward(parts, exchange, subject, (send) => send({ name, arguments: args }))
+      const { messages } = result
+      if (!Array.isArray(messages)) return result
+      return { ...result, messages: yield* Effect.forEach(messages, (message) => guarded(message, prompt, caller)) }
+    })
+
+  const complete: McpServer.Handler = (exchange) =>
+    Effect.gen(function*() {
+      const { argument = null, context, ref: asked } = exchange.params
+      const { ref, ...subject } = yield* reference(exchange.caller, objectOf(asked))
+      return yield* Visits.forward(parts, exchange, { ...subject, needsPerson: false }, (send, { capabilities }) =>
+        capabilities["completions"] === undefined
+          ? Effect.succeed(noCompletion)
+          : send({ ref, argument, ...(context === undefined ? {} : { context }) }))
+    })
+
+  return { list, get, complete }
 }

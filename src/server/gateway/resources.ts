@@ -4,7 +4,6 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { objectOf } from "../../client/messages.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -12,7 +11,7 @@ import * as RuntimeLog from "../../runtimeLog.ts"
 import * as UriTemplate from "../../text/uriTemplate.ts"
 import * as Tool from "../../tools/Tool.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as McpServer from "../McpServer.ts"
+import * as McpServer from "../McpServer.ts"
 import * as Names from "./names.ts"
 import * as PassThrough from "./passThrough.ts"
 import * as Visits from "./visits.ts"
@@ -22,21 +21,7 @@ export interface Identity {
   readonly uri: string
 }
 
-type Answer = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
-
-export interface Resources {
-  readonly list: (caller: McpServer.Caller) => Answer
-  readonly templates: (caller: McpServer.Caller) => Answer
-  readonly read: McpServer.Handler
-  readonly watch: (
-    uri: string,
-    changed: (uri: string) => void
-  ) => Effect.Effect<void, McpServer.Refusal, Scope.Scope>
-  readonly template: (
-    caller: McpServer.Caller,
-    uriTemplate: string
-  ) => Effect.Effect<Identity, McpServer.Refusal>
-}
+export type Resources = ReturnType<typeof make>
 
 const maxUri = 8_192
 
@@ -58,10 +43,14 @@ const parse = (uri: string): Identity | undefined => {
 }
 
 const unknown = (uri: string): McpServer.Refusal =>
-  PassThrough.invalidParams(`Resource not found: ${uri.slice(0, 256)}`, { uri: uri.slice(0, maxUri) })
+  new McpServer.Refusal({
+    code: McpServer.codes.invalidParams,
+    message: `Resource not found: ${uri.slice(0, 256)}`,
+    data: { uri: uri.slice(0, maxUri) }
+  })
 
 /** The page of an app belongs to no server once several have linked to it; any other address to the latest. */
-export const links = (): Visits.Links => {
+export const links = () => {
   const servers = new Map<string, ReadonlyArray<string>>()
   const add = (server: string, uri: JsonRpc.Json | undefined): void => {
     if (typeof uri !== "string" || uri.length > maxUri) return
@@ -72,14 +61,14 @@ export const links = (): Visits.Links => {
     if (servers.size > maxLinks && oldest !== undefined) servers.delete(oldest)
   }
   return {
-    add: (server, content) => {
+    add: (server: string, content: JsonRpc.Json | undefined): void => {
       for (const part of Array.isArray(content) ? content : [content]) {
         const { resource, type, uri } = objectOf(part)
         if (type === "resource_link") add(server, uri)
         if (type === "resource") add(server, objectOf(resource)["uri"])
       }
     },
-    servers: (uri) => servers.get(uri) ?? []
+    servers: (uri: string): ReadonlyArray<string> => servers.get(uri) ?? []
   }
 }
 
@@ -89,7 +78,7 @@ const only = (servers: Iterable<string>): string | undefined => {
   return others.length === 0 ? server : undefined
 }
 
-export const make = (parts: Visits.Parts): Resources => {
+export const make = (parts: Visits.Parts) => {
   const { links, options: { gate, output }, place, texts } = parts
 
   /** The items of one list that no rule denies. */
@@ -155,7 +144,7 @@ export const make = (parts: Visits.Parts): Resources => {
   ): Effect.Effect<Identity, McpServer.Refusal> =>
     Effect.gen(function*() {
       if (typeof uri !== "string" || uri === "") {
-        return yield* PassThrough.invalidParams("Invalid params: uri is not a text")
+        return yield* McpServer.invalidParams("Invalid params: uri is not a text")
       }
       if (uri.length > maxUri) return yield* unknown(uri)
       const explicit = parse(uri)
@@ -165,33 +154,41 @@ export const make = (parts: Visits.Parts): Resources => {
       return server === undefined ? yield* unknown(uri) : { server, uri }
     })
 
-  return {
-    list: (caller) => Effect.map(resources(caller, gate), (items) => listed(items, "resources", "uri")),
-    templates: (caller) =>
-      Effect.map(templates(caller, gate), (items) => listed(items, "resourceTemplates", "uriTemplate")),
-    read: (exchange) =>
-      Effect.gen(function*() {
-        const { server, uri } = yield* identify(exchange.params["uri"], exchange.caller)
-        const subject = { kind: "resource", server, name: uri } as const
-        const result = yield* Visits.forward(parts, exchange, subject, (send) => send({ uri }))
-        const contents = yield* texts.contents(result["contents"], { server, tool: uri, kind: "resource" })
-        return contents === undefined ? result : { ...result, contents }
-      }),
-    watch: (asked, changed) =>
-      Effect.gen(function*() {
-        const { server, uri } = yield* identify(asked)
-        const { runtime } = place.own() ?? (yield* place.base())
-        yield* Effect.forkScoped(
-          runtime.subscribeResource(server, uri, { origin: "model" }).pipe(
-            Stream.runForEach(() => Effect.sync(() => changed(asked))),
-            Effect.catchAll((error) => RuntimeLog.debug("The subscription to a resource ended", error))
-          )
+  const read: McpServer.Handler = (exchange) =>
+    Effect.gen(function*() {
+      const { server, uri } = yield* identify(exchange.params["uri"], exchange.caller)
+      const subject = { kind: "resource", server, name: uri } as const
+      const result = yield* Visits.forward(parts, exchange, subject, (send) => send({ uri }))
+      const contents = yield* texts.contents(result["contents"], { server, tool: uri, kind: "resource" })
+      return contents === undefined ? result : { ...result, contents }
+    })
+
+  /** Calls `changed` for each change of a resource until the scope closes. */
+  const watch = (uri: string, changed: (uri: string) => void) =>
+    Effect.gen(function*() {
+      const { server, uri: atServer } = yield* identify(uri)
+      const { runtime } = place.own() ?? (yield* place.base())
+      yield* Effect.forkScoped(
+        runtime.subscribeResource(server, atServer, { origin: "model" }).pipe(
+          Stream.runForEach(() => Effect.sync(() => changed(uri))),
+          Effect.catchAll((error) => RuntimeLog.debug("The subscription to a resource ended", error))
         )
-      }),
-    template: (caller, uriTemplate) =>
-      Effect.flatMap(
-        templates(caller, gate),
-        (items) => Effect.fromNullable(named(items).find(uriTemplate)).pipe(Effect.mapError(() => unknown(uriTemplate)))
       )
+    })
+
+  const template = (caller: McpServer.Caller, uriTemplate: string): Effect.Effect<Identity, McpServer.Refusal> =>
+    Effect.flatMap(templates(caller, gate), (items) => {
+      const found = named(items).find(uriTemplate)
+      return found === undefined ? unknown(uriTemplate) : Effect.succeed(found)
+    })
+
+  return {
+    list: (caller: McpServer.Caller) =>
+      Effect.map(resources(caller, gate), (items) => listed(items, "resources", "uri")),
+    templates: (caller: McpServer.Caller) =>
+      Effect.map(templates(caller, gate), (items) => listed(items, "resourceTemplates", "uriTemplate")),
+    template,
+    read,
+    watch
   }
 }

@@ -1,12 +1,7 @@
 /** The runtimes of a gateway: one that callers share, and one for each caller whose servers may ask or remember it. */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
-import * as Exit from "effect/Exit"
-import * as FiberSet from "effect/FiberSet"
-import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import type * as InputHandlers from "../../client/InputHandlers.ts"
 import { objectOf } from "../../client/messages.ts"
@@ -21,6 +16,7 @@ import * as ToolCatalog from "../../tools/ToolCatalog.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as McpServe from "../McpServe.ts"
 import * as McpServer from "../McpServer.ts"
+import * as ScopedTable from "../scopedTable.ts"
 import * as PassThrough from "./passThrough.ts"
 
 type Ask = McpServer.Exchange["ask"]
@@ -225,108 +221,89 @@ const open = (
     return seat
   })
 
-interface Idle {
+interface Held {
+  readonly id: string
+  /** Equal for callers that may use the same seat, one after the other. */
   readonly key: string
   readonly seat: Seat
-  readonly scope: Scope.CloseableScope
-  readonly since: number
+  readonly closed: Deferred.Deferred<void>
+  /** The number of its last use; `undefined` while it is in use. */
+  idleSince: number | undefined
 }
 
-export interface Seats {
-  /** The seat of all callers. */
-  readonly shared: Opening
-  /** A seat that closes with this scope. */
-  readonly own: (scope: Scope.Scope, options: Options) => OnDemand
-  /** A seat that no other request uses until the scope closes. It is kept for later requests of equal callers. */
-  readonly lease: (
-    caller: McpServer.Caller,
-    onOpen: Options["onOpen"]
-  ) => Effect.Effect<Seat, McpServer.Refusal, Scope.Scope>
-  /** The number of seats beside the shared one. */
-  readonly size: () => number
+export type Seats = Effect.Effect.Success<ReturnType<typeof make>>
+
+/** Opens once for all users. An interrupted user does not end it for the others. */
+const onDemand = (opening: Opening): OnDemand => {
+  const lock = Effect.unsafeMakeSemaphore(1)
+  let current: Seat | undefined
+  const seat = Effect.suspend(() =>
+    current !== undefined ? Effect.succeed(current) : Effect.map(opening, (seat) => current = seat)
+  )
+  return { seat: lock.withPermits(1)(seat), current: () => current }
 }
 
 export const make = (
   { maxSeats, naming, seatTimeout }: McpServe.Options,
   runtimes: McpServe.Runtimes["Type"]
-): Effect.Effect<Seats, never, Scope.Scope> =>
+) =>
   Effect.gen(function*() {
-    const all = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
-    const run = yield* FiberSet.makeRuntime<never, void>()
-    const timeout = Duration.toMillis(seatTimeout)
+    const scope = yield* Effect.scope
+    const table = yield* ScopedTable.make<Held>({
+      max: maxSeats,
+      timeout: seatTimeout,
+      isBusy: ({ idleSince }) => idleSince === undefined,
+      evicts: true
+    })
+    let uses = 0
     const opening = (options: Options) => open(runtimes, naming === "qualified", options)
-    let idle: ReadonlyArray<Idle> = []
-    let count = 0
+    const full = new McpServer.Refusal({
+      code: McpServer.codes.overloaded,
+      message: `The limit of ${maxSeats} callers with connections of their own is reached`
+    })
 
-    const close = (old: ReadonlyArray<Idle>): void => {
-      idle = idle.filter((one) => !old.includes(one))
-      for (const { scope } of old) run(Scope.close(scope, Exit.void))
+    const hold = (key: string, options: Options) =>
+      table.open((id) =>
+        Effect.gen(function*() {
+          const closed = yield* Deferred.make<void>()
+          // the first finalizer runs last
+          yield* Effect.addFinalizer(() => Deferred.succeed(closed, undefined))
+          const seat = yield* Effect.interruptible(opening(options))
+          const held: Held = { id, key, seat, closed, idleSince: undefined }
+          return [held, held] as const
+        }), full)
+
+    /** The seat of all callers. */
+    const shared = onDemand(Scope.extend(opening({ capabilities: {}, isLazy: false, isShared: true }), scope)).seat
+
+    /** A seat that closes with this scope. */
+    const own = (scope: Scope.Scope, options: Options): OnDemand => {
+      const held = Effect.acquireRelease(
+        hold("", options),
+        ({ closed, id }) => Effect.zipRight(table.remove(id), Deferred.await(closed))
+      )
+      return onDemand(Effect.map(Scope.extend(held, scope), ({ seat }) => seat))
     }
 
-    /** Opens a seat in a child of the scope. At the limit, the seat that was idle for longest is closed for it. */
-    const claim = (parent: Scope.Scope, options: Options) =>
-      Effect.gen(function*() {
-        if (count >= maxSeats) {
-          if (idle.length === 0) {
-            const message = `The limit of ${maxSeats} callers with connections of their own is reached`
-            return yield* new McpServer.Refusal({ code: McpServer.codes.overloaded, message })
-          }
-          close(idle.slice(0, 1))
-        }
-        count++
-        const release = Effect.sync(() => count--)
-        const scope = yield* Scope.fork(parent, ExecutionStrategy.sequential)
-        const seat = yield* Effect.onExit(
-          Effect.interruptible(Scope.extend(opening(options), scope)),
-          (exit) =>
-            Exit.isSuccess(exit)
-              ? Scope.addFinalizer(scope, release)
-              : Effect.zipRight(release, Scope.close(scope, exit))
-        )
-        return { seat, scope }
+    /** A seat that no other request uses until the scope closes. It is kept for later requests of equal callers. */
+    const lease = (caller: McpServer.Caller, onOpen: Options["onOpen"]) => {
+      const key = canonicalJson([caller.principal ?? "", caller.capabilities])
+      const take = Effect.suspend(() => {
+        // the latest, because its servers remember the preceding requests
+        const [found] = table.values().filter((held) => held.key === key && held.idleSince !== undefined)
+          .toSorted((one, other) => other.idleSince! - one.idleSince!)
+        if (found === undefined) return hold(key, { capabilities: caller.capabilities, isLazy: true, onOpen })
+        found.idleSince = undefined
+        return Effect.succeed(found)
       })
-
-    /** Opens once for all users. An interrupted user does not end it for the others. */
-    const onDemand = (opening: Opening): OnDemand => {
-      const lock = Effect.unsafeMakeSemaphore(1)
-      let current: Seat | undefined
-      return {
-        seat: lock.withPermits(1)(
-          Effect.suspend(() =>
-            current !== undefined ? Effect.succeed(current) : Effect.map(opening, (seat) => current = seat)
-          )
-        ),
-        current: () => current
-      }
+      const give = (held: Held) =>
+        Effect.sync(() => {
+          held.idleSince = ++uses
+          table.find(held.id)
+        })
+      return Effect.map(Effect.acquireRelease(take, give), ({ seat }) => seat)
     }
 
-    const expire = Effect.map(
-      Clock.currentTimeMillis,
-      (now) => close(idle.filter(({ since }) => now - since >= timeout))
-    )
-    const interval = Duration.millis(Math.max(50, Math.min(timeout / 4, 30_000)))
-    yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced(interval)))
-
-    return {
-      shared: onDemand(Scope.extend(opening({ capabilities: {}, isLazy: false, isShared: true }), all)).seat,
-      own: (scope, options) => onDemand(Effect.uninterruptible(Effect.map(claim(scope, options), ({ seat }) => seat))),
-      lease: (caller, onOpen) => {
-        const key = canonicalJson([caller.principal ?? "", caller.capabilities])
-        return Effect.acquireRelease(
-          Effect.suspend(() => {
-            // the latest, because its servers remember the preceding requests
-            const found = idle.findLast((one) => one.key === key)
-            idle = idle.filter((one) => one !== found)
-            return found === undefined
-              ? claim(all, { capabilities: caller.capabilities, isLazy: true, onOpen })
-              : Effect.succeed(found)
-          }),
-          ({ scope, seat }) =>
-            Effect.map(Clock.currentTimeMillis, (since) => {
-              idle = [...idle, { key, seat, scope, since }]
-            })
-        ).pipe(Effect.map(({ seat }) => seat))
-      },
-      size: () => count
-    }
+    /** `size`: the number of seats beside the shared one. */
+    return { shared, own, lease, size: () => table.values().length }
   })

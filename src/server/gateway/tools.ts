@@ -6,14 +6,12 @@ import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import { objectOf } from "../../client/messages.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
-import type * as OutputGuard from "../../safety/OutputGuard.ts"
 import * as HeaderField from "../../text/headerField.ts"
 import * as ParamHeaders from "../../tools/paramHeaders.ts"
 import * as Tool from "../../tools/Tool.ts"
 import type * as ToolIndex from "../../tools/ToolIndex.ts"
 import * as ToolName from "../../tools/ToolName.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
-import type * as McpServe from "../McpServe.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Names from "./names.ts"
 import * as PassThrough from "./passThrough.ts"
@@ -21,18 +19,8 @@ import type * as Seats from "./seats.ts"
 import type * as Visits from "./visits.ts"
 
 type Entry = ToolIndex.Entry
-type Answer = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
 
-export interface Tools {
-  /** The known tools. Servers that are still connecting are waited for. */
-  readonly known: (
-    caller: McpServer.Caller,
-    wait: Duration.DurationInput
-  ) => Effect.Effect<Names.Named<Entry>, McpServer.Refusal>
-  readonly list: (caller: McpServer.Caller) => Effect.Effect<ReadonlyArray<JsonRpc.JsonObject>, McpServer.Refusal>
-  readonly definition: (name: string, entry: Entry) => JsonRpc.JsonObject
-  readonly call: (exchange: McpServer.Exchange, name: string, args: JsonRpc.JsonObject) => Answer
-}
+export type Tools = ReturnType<typeof make>
 
 const maxName = 512
 
@@ -48,48 +36,17 @@ const inOrder = Order.combine(
 export const isOffered = (caller: McpServer.Caller, { tool }: Entry): boolean =>
   !Tool.isAppOnly(tool) || PassThrough.showsApps(caller)
 
+export const unknown = (name: string): McpServer.Refusal =>
+  McpServer.invalidParams(`Unknown tool: ${name.slice(0, maxName)}`)
+
 /** The name and the arguments of a call or a prompt. */
 export const callOf = (
   { arguments: args = {}, name }: JsonRpc.JsonObject
 ): Effect.Effect<{ readonly name: string; readonly args: JsonRpc.JsonObject }, McpServer.Refusal> => {
-  if (typeof name !== "string") return PassThrough.invalidParams("Invalid params: name is not a text")
+  if (typeof name !== "string") return McpServer.invalidParams("Invalid params: name is not a text")
   return JsonRpc.isObject(args)
     ? Effect.succeed({ name, args: objectOf(args) })
-    : PassThrough.invalidParams("Invalid params: arguments is not an object")
-}
-
-/** The tool that reads the rest of a long output. The notes in shortened texts name it. */
-export const readOutput = {
-  name: "mcp_read_output",
-  definition: {
-    name: "mcp_read_output",
-    description: "Reads more of an output that was too long, by the handle in its text.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        handle: { type: "string", description: "The handle in the shortened output." },
-        offset: { type: "integer", minimum: 0, description: "The first character (default: 0)." },
-        limit: { type: "integer", minimum: 1, description: "The most characters." }
-      },
-      required: ["handle"],
-      additionalProperties: false
-    },
-    annotations: { readOnlyHint: true, openWorldHint: false }
-  },
-  call: (
-    guard: OutputGuard.OutputGuard["Type"],
-    output: McpServe.Options["output"],
-    { handle, limit, offset }: JsonRpc.JsonObject
-  ): Effect.Effect<JsonRpc.JsonObject> => {
-    const natural = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
-    return typeof handle !== "string"
-      ? Effect.succeed(PassThrough.textResult("handle is missing: it is in the shortened output.", true))
-      : Effect.match(guard.renderPage(handle, { offset: natural(offset), limit: natural(limit) }), {
-        onFailure: ({ reason }) =>
-          PassThrough.textResult(`Error (SpillError): the output of this handle is ${reason}.`, true),
-        onSuccess: ({ body, text }) => PassThrough.textResult(output === "wrap" ? text : body)
-      })
-  }
+    : McpServer.invalidParams("Invalid params: arguments is not an object")
 }
 
 /** The fault of the headers that repeat arguments (`x-mcp-header`), because proxies decide by them. */
@@ -110,9 +67,9 @@ const headerFault = (
   return undefined
 }
 
-export const make = ({ links, options, place, refusal, texts }: Visits.Parts): Tools => {
+export const make = ({ links, options, place, refusal, texts }: Visits.Parts) => {
   const { gate, naming, output } = options
-  const reserved = output === "asis" ? [] : [readOutput.name]
+  const reserved = output === "asis" ? [] : [Names.readOutput]
   const definitions = new WeakMap<Tool.Tool, JsonRpc.JsonObject>()
 
   const definitionOf = (tool: Tool.Tool): JsonRpc.JsonObject => {
@@ -122,7 +79,7 @@ export const make = ({ links, options, place, refusal, texts }: Visits.Parts): T
     return PassThrough.definitionOf({ ...rest, inputSchema: tool.inputSchema, ...schemas }, output, {})
   }
 
-  const definition: Tools["definition"] = (name, { tool }) => {
+  const definition = (name: string, { tool }: Entry): JsonRpc.JsonObject => {
     const known = definitions.get(tool) ?? definitionOf(tool)
     definitions.set(tool, known)
     return { name, ...known }
@@ -213,7 +170,7 @@ export const make = ({ links, options, place, refusal, texts }: Visits.Parts): T
         ? undefined
         : indexed(seats, name) ?? (yield* Effect.map(awaitList(base, name), () => indexed(seats, name)))
       return known === undefined || isDenied(known) || !isOffered(caller, known)
-        ? yield* PassThrough.invalidParams(`Unknown tool: ${name.slice(0, maxName)}`)
+        ? yield* unknown(name)
         : known
     })
 
@@ -233,7 +190,7 @@ export const make = ({ links, options, place, refusal, texts }: Visits.Parts): T
     )
   }
 
-  const call: Tools["call"] = (exchange, name, args) =>
+  const call = (exchange: McpServer.Exchange, name: string, args: JsonRpc.JsonObject) =>
     Effect.scoped(Effect.gen(function*() {
       const entry = yield* find(name, exchange.caller)
       const fault = headerFault(exchange, entry.tool, args)
@@ -257,14 +214,15 @@ export const make = ({ links, options, place, refusal, texts }: Visits.Parts): T
       })
     }))
 
-  return {
-    known: (caller, wait) => offered(caller, (seat) => within(seat, wait)),
-    list: (caller) =>
-      Effect.map(
-        offered(caller, listed),
-        ({ items }) => items.flatMap(({ item, name }) => isOffered(caller, item) ? [definition(name, item)] : [])
-      ),
-    definition,
-    call
-  }
+  const list = (caller: McpServer.Caller) =>
+    Effect.map(
+      offered(caller, listed),
+      ({ items }) => items.flatMap(({ item, name }) => isOffered(caller, item) ? [definition(name, item)] : [])
+    )
+
+  /** The known tools. Servers that are still connecting are waited for. */
+  const known = (caller: McpServer.Caller, wait: Duration.DurationInput) =>
+    offered(caller, (seat) => within(seat, wait))
+
+  return { known, list, definition, call }
 }

@@ -13,6 +13,7 @@ import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as McpServe from "../McpServe.ts"
 import * as McpServer from "../McpServer.ts"
 import * as PassThrough from "./passThrough.ts"
+import type * as Resources from "./resources.ts"
 import * as Seats from "./seats.ts"
 
 /** The seat of a request. */
@@ -48,24 +49,16 @@ const refreshLimit = Duration.seconds(2)
 
 type List = "tools" | "resources" | "prompts"
 
-const changed = (event: McpEvent.McpEvent): ReadonlyArray<List> => {
-  switch (event._tag) {
-    case "ToolsChanged":
-    case "ToolsRefreshed":
-    case "ToolQuarantined":
-      return ["tools"]
-    case "ResourcesChanged":
-      return ["resources"]
-    case "PromptsChanged":
-      return ["prompts"]
-    case "Connected":
-      return ["resources", "prompts"]
-    case "ConfigurationReloaded":
-      return ["tools", "resources", "prompts"]
-    default:
-      return []
-  }
-}
+/** The lists that an event changes. */
+const changes: ReadonlyMap<McpEvent.McpEvent["_tag"], ReadonlyArray<List>> = new Map([
+  ["ToolsChanged", ["tools"]],
+  ["ToolsRefreshed", ["tools"]],
+  ["ToolQuarantined", ["tools"]],
+  ["ResourcesChanged", ["resources"]],
+  ["PromptsChanged", ["prompts"]],
+  ["Connected", ["resources", "prompts"]],
+  ["ConfigurationReloaded", ["tools", "resources", "prompts"]]
+])
 
 interface Following {
   /** The lists of the visit come from this seat. */
@@ -119,7 +112,7 @@ const follow = (
         const before = event._tag === "ToolsChanged"
           ? Effect.ignore(Effect.timeoutOption(runtime.refreshTools(event.server), refreshLimit))
           : Effect.void
-        for (const list of changed(event)) notifySoon(list, before)
+        for (const list of changes.get(event._tag) ?? []) notifySoon(list, before)
       })
     )
     if (log !== undefined) {
@@ -142,38 +135,27 @@ const ofSession = (
       onOpen: (seat) =>
         follow(seat, visit, { isBase: single, log: (_server, message) => visit.log(message), level: () => level })
     })
-    if (!single) {
-      yield* Effect.forkScoped(
-        Effect.ignore(Effect.flatMap(seats.shared, (shared) => follow(shared, visit, { isBase: true })))
-      )
-    }
-
-    const each = (f: (seat: Seats.Seat, server: string) => Effect.Effect<void, McpError.RuntimeError>) =>
+    const each = (f: (client: McpClient.McpClient) => Effect.Effect<void, McpError.CallError>) =>
       Effect.suspend(() => {
         const seat = current()
         if (seat === undefined) return Effect.void
-        return Effect.flatMap(seat.connected, (servers) =>
-          Effect.forEach(servers, (server) =>
-            Effect.ignore(f(seat, server)), {
-            concurrency: "unbounded",
-            discard: true
-          }))
+        const one = (server: string) => Effect.ignore(seat.runtime.withClient(server, f))
+        return Effect.flatMap(seat.connected, Effect.forEach(one, { concurrency: "unbounded", discard: true }))
       })
 
     return {
-      base: () =>
-        single ? seat : seats.shared,
+      base: () => single ? seat : seats.shared,
       own: current,
       choose: (_exchange, { server }) =>
         Effect.map(!single && shared(server) ? seats.shared : seat, (seat) => ({ seat, isPassed: false })),
       setLogLevel: (wanted) =>
         Effect.suspend(() => {
           level = wanted
-          return each(({ runtime }, server) => runtime.withClient(server, ({ setLogLevel }) => setLogLevel(wanted)))
+          return each(({ setLogLevel }) => setLogLevel(wanted))
         }),
       notified: (method) =>
         method === "notifications/roots/list_changed"
-          ? each(({ runtime }, server) => runtime.withClient(server, ({ rootsChanged }) => rootsChanged))
+          ? each(({ rootsChanged }) => rootsChanged)
           : Effect.void
     }
   })
@@ -222,11 +204,6 @@ const ofRequests = (
     const lease = (caller: McpServer.Caller) =>
       seats.lease(caller, (seat) => follow(seat, visit, { isBase: false, log: seat.log }))
 
-    if (!single) {
-      yield* Effect.forkScoped(
-        Effect.ignore(Effect.flatMap(seats.shared, (shared) => follow(shared, visit, { isBase: true })))
-      )
-    }
     const base = (caller?: McpServer.Caller): Seats.Opening =>
       !single
         ? seats.shared
@@ -249,7 +226,15 @@ const ofRequests = (
   })
 
 export const make = (seats: Seats.Seats, options: McpServe.Options, visit: McpServer.Visit) =>
-  visit.caller.era === "session" ? ofSession(seats, options, visit) : ofRequests(seats, options, visit)
+  Effect.gen(function*() {
+    if (!options.single) {
+      const followed = Effect.flatMap(seats.shared, (shared) => follow(shared, visit, { isBase: true }))
+      yield* Effect.forkScoped(Effect.ignore(followed))
+    }
+    return yield* visit.caller.era === "session"
+      ? ofSession(seats, options, visit)
+      : ofRequests(seats, options, visit)
+  })
 
 /** Everything that the requests of one visit are answered with. */
 export interface Parts {
@@ -257,13 +242,7 @@ export interface Parts {
   readonly place: Place
   readonly texts: PassThrough.Texts
   readonly refusal: (error: McpError.McpError) => McpServer.Refusal
-  readonly links: Links
-}
-
-/** The servers whose results have linked to an address. */
-export interface Links {
-  readonly add: (server: string, content: JsonRpc.Json | undefined) => void
-  readonly servers: (uri: string) => ReadonlyArray<string>
+  readonly links: ReturnType<typeof Resources.links>
 }
 
 type Send = (params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>

@@ -1,0 +1,144 @@
+/** The tools of the gateway itself: one reads the rest of long outputs, and three can stand in place of all tools. */
+import * as Effect from "effect/Effect"
+import { objectOf } from "../../client/messages.ts"
+import type * as OutputGuard from "../../safety/OutputGuard.ts"
+import * as Tool from "../../tools/Tool.ts"
+import type * as ToolSearch from "../../tools/ToolSearch.ts"
+import * as JsonRpc from "../../transport/JsonRpc.ts"
+import type * as McpServe from "../McpServe.ts"
+import type * as McpServer from "../McpServer.ts"
+import * as Names from "./names.ts"
+import * as PassThrough from "./passThrough.ts"
+import * as Tools from "./tools.ts"
+
+type Call = (
+  args: JsonRpc.JsonObject,
+  exchange: McpServer.Exchange
+) => Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+
+interface OwnTool {
+  readonly definition: JsonRpc.JsonObject
+  readonly call: Call
+}
+
+const maxDescription = 300
+
+/** The first property is required. */
+const tool = (
+  name: string,
+  description: string,
+  properties: JsonRpc.JsonObject,
+  isReadOnly: boolean,
+  call: Call
+): readonly [name: string, tool: OwnTool] => [name, {
+  definition: {
+    name,
+    description,
+    inputSchema: {
+      type: "object",
+      properties,
+      required: Object.keys(properties).slice(0, 1),
+      additionalProperties: false
+    },
+    ...(isReadOnly ? { annotations: { readOnlyHint: true, openWorldHint: false } } : {})
+  },
+  call
+}]
+
+const failed = (text: string) => Effect.succeed(PassThrough.textResult(text, true))
+const json = (value: JsonRpc.Json) => PassThrough.textResult(JSON.stringify(value, null, 2))
+const natural = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
+
+const readOutput = (guard: OutputGuard.OutputGuard["Type"], output: McpServe.Options["output"]) =>
+  tool(
+    Names.readOutput,
+    "Reads more of an output that was too long, by the handle in its text.",
+    {
+      handle: { type: "string", description: "The handle in the shortened output." },
+      offset: { type: "integer", minimum: 0, description: "The first character (default: 0)." },
+      limit: { type: "integer", minimum: 1, description: "The most characters." }
+    },
+    true,
+    ({ handle, limit, offset }) =>
+      typeof handle !== "string"
+        ? failed("handle is missing: it is in the shortened output.")
+        : Effect.match(guard.renderPage(handle, { offset: natural(offset), limit: natural(limit) }), {
+          onFailure: ({ reason }) =>
+            PassThrough.textResult(`Error (SpillError): the output of this handle is ${reason}.`, true),
+          onSuccess: ({ body, text }) => PassThrough.textResult(output === "wrap" ? text : body)
+        })
+  )
+
+const searching = (search: ToolSearch.ToolSearch["Type"], tools: Tools.Tools) => {
+  const find: Call = ({ limit, query }, { caller }) =>
+    Effect.gen(function*() {
+      if (typeof query !== "string" || query.trim() === "") return yield* failed("query is missing: a few words.")
+      const { items } = yield* tools.known(caller, "5 seconds")
+      // a tool for apps is not for the model that searches
+      const known = new Map(items.flatMap((one) => Tool.isAppOnly(one.item.tool) ? [] : [[one.item.name, one]]))
+      yield* search.index(Array.from(known.values(), ({ item }) => item))
+      const hits = yield* search.search(query, { limit: typeof limit === "number" ? limit : 8 })
+      const found = hits.flatMap((hit) => {
+        const one = known.get(hit.name)
+        if (one === undefined) return []
+        const { description } = tools.definition(one.name, one.item)
+        const short = typeof description === "string" ? description.slice(0, maxDescription) : ""
+        return [{ name: one.name, server: one.item.server, description: short }]
+      })
+      const note = found.length === 0 ? { note: "No tool matches. Try other words, or fewer." } : {}
+      return json({ tools: found, of: known.size, ...note })
+    })
+
+  const describe: Call = ({ name }, { caller }) =>
+    Effect.flatMap(tools.known(caller, 0), ({ find }) => {
+      const entry = typeof name === "string" ? find(name) : undefined
+      return typeof name !== "string" || entry === undefined || !Tools.isOffered(caller, entry)
+        ? failed("There is no tool of this name. Search for one.")
+        : Effect.succeed(json(tools.definition(name, entry)))
+    })
+
+  const call: Call = ({ arguments: args = {}, name }, exchange) =>
+    typeof name === "string" && JsonRpc.isObject(args)
+      ? tools.call(exchange, name, objectOf(args))
+      : failed("name is not a text, or arguments is not an object.")
+
+  const name = { type: "string", description: "The name of the tool, from a search." }
+  return [
+    tool(
+      "search_tools",
+      "Finds tools by their purpose. Describe a tool before you call it.",
+      {
+        query: { type: "string", description: "The purpose, in a few words." },
+        limit: { type: "integer", minimum: 1, maximum: 50, description: "The most results (default: 8)." }
+      },
+      true,
+      find
+    ),
+    tool(
+      "describe_tool",
+      "Gives the definition of a tool, with the schema of its arguments.",
+      { name },
+      true,
+      describe
+    ),
+    tool(
+      "call_tool",
+      "Calls a tool.",
+      { name, arguments: { type: "object", description: "The arguments, by the schema of the tool." } },
+      false,
+      call
+    )
+  ]
+}
+
+/** The own tools by name, in the order in which they are listed. */
+export const make = (
+  { output, search }: McpServe.Options,
+  guard: OutputGuard.OutputGuard["Type"],
+  toolSearch: ToolSearch.ToolSearch["Type"],
+  tools: Tools.Tools
+): ReadonlyMap<string, OwnTool> =>
+  new Map([
+    ...(search ? searching(toolSearch, tools) : []),
+    ...(output === "asis" ? [] : [readOutput(guard, output)])
+  ])
