@@ -248,6 +248,8 @@ const rebuilt: Readonly<Record<string, number>> = {
   transport: 3_200,
   testing: 1_400,
   safety: 3_800,
+  // a ratchet: issue 20 asks for 5,600
+  cli: 11_150,
   // a ratchet: issue 19 asks for 2,300
   agent: 2_338
 }
@@ -276,6 +278,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   observability: ["text", "McpError", "McpEvent", "runtimeLog", "scoped", "resilience", "safety"],
   runtime: [...belowRuntime, "broadcast"],
   McpRuntime: [...belowRuntime, "runtime"],
+  cli: [...belowRuntime, "stderrReader", "runtime", "McpRuntime", "agent", "server", "node"],
   node: [...belowRuntime, "runtime", "McpRuntime", "agent", "server"],
   agent: [...belowRuntime, "broadcast", "runtime", "McpRuntime"],
   safety: [...model, "scoped", "runtimeLog", "resilience", "tools"],
