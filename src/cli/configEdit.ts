@@ -37,20 +37,12 @@ const failing = (path: string, { byHand, detail }: EditNative.Refusal) =>
     return yield* new Usage({ detail: `${path}: ${detail}.`, next: "Change it by hand, as on the standard output." })
   })
 
-export interface Options {
-  readonly isWorkspace: boolean
-  /** Whether a server of the same name is replaced. */
-  readonly isForced: boolean
-}
-
-const open = ({ root }: Command.Shared, scope: EditNative.NativeFile["scope"]) =>
+const open = ({ root }: Command.Shared, isWorkspace: boolean) =>
   Effect.gen(function*() {
+    const scope = isWorkspace ? "project" : "user"
     const directory = root === undefined ? undefined : (yield* Path.Path).resolve(root)
     const paths = yield* ConfigDiscovery.nativePaths(scope, { root: directory, directory })
-    return yield* Effect.catchAll(
-      EditNative.open(paths, scope),
-      (refusal) => failing(paths[0] ?? "", refusal)
-    )
+    return yield* Effect.catchAll(EditNative.open(paths, scope), (refusal) => failing(paths[0] ?? "", refusal))
   })
 
 /** Writes a changed text, and says where. */
@@ -70,19 +62,18 @@ const save = (
     for (const [what, names] of done) {
       if (names.length > 0) yield* screen.note(`${what} ${names.join(", ")}, in ${file.path}`)
     }
-    return file
   })
 
-/** Adds a server, with the questions that it asks. */
+/** Adds a server, with the questions that it asks, as `--workspace` and `--force` say. */
 export const add = (
-  shared: Command.Shared,
+  { isSet, shared }: Command.Invocation,
   name: string,
-  content: Pick<EditNative.Content, "mcpServers" | "inputs">,
-  { isForced, isWorkspace }: Options
+  content: Pick<EditNative.Content, "mcpServers" | "inputs">
 ) =>
   Effect.gen(function*() {
-    const file = yield* open(shared, isWorkspace ? "project" : "user")
-    if (!isForced && file.decoded.items.some((item) => item.name === name)) {
+    const isWorkspace = isSet("workspace")
+    const file = yield* open(shared, isWorkspace)
+    if (!isSet("force") && file.decoded.items.some((item) => item.name === name)) {
       return yield* new Usage({
         detail: `There is a server "${name}" in ${file.path}.`,
         next: "Replace it with --force, or take another name."
@@ -94,16 +85,14 @@ export const add = (
     }
   }).pipe(Effect.provide(disk))
 
-export const remove = (shared: Command.Shared, name: string, { isWorkspace }: Options) =>
+export const remove = ({ isSet, shared }: Command.Invocation, name: string) =>
   Effect.gen(function*() {
-    const file = yield* open(shared, isWorkspace ? "project" : "user")
+    const file = yield* open(shared, isSet("workspace"))
     const item = file.decoded.items.find((item) => item.name === name)
     if (item === undefined) {
       return yield* new Usage({
         detail: `There is no server "${name}" in ${file.path}.`,
-        next: isWorkspace
-          ? "See where it is with mcp-runtime config."
-          : "For the file of the workspace add --workspace."
+        next: "See where it is with mcp-runtime config; --workspace changes the file of the workspace."
       })
     }
     yield* save(shared, file, EditNative.remove(file, item), { removed: [name] })
@@ -112,6 +101,6 @@ export const remove = (shared: Command.Shared, name: string, { isWorkspace }: Op
 /** Reads the servers of other hosts from now on. */
 export const importHosts = (shared: Command.Shared, hosts: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    const file = yield* open(shared, "user")
+    const file = yield* open(shared, false)
     yield* save(shared, file, EditNative.add(file, { imports: hosts }), { imported: hosts })
   }).pipe(Effect.provide(disk))

@@ -17,42 +17,35 @@ export type Entry =
   }
   | { readonly type?: "ws"; readonly url: string; readonly headers?: { readonly [name: string]: string } }
 
-/** `NAME=VALUE`; a name alone is a reference to that variable, so that a secret is neither typed nor written. */
-const variable = (text: string): Either.Either<readonly [string, string], Usage> => {
-  const [, name, value] = /^([^=]+)(?:=(.*))?$/s.exec(text) ?? []
+const usage = (detail: string, next: string) => Either.left(new Usage({ detail, next }))
+
+/** A pair that is typed; a name alone refers to the variable, so that a secret is neither typed nor written. */
+const pair = (option: string, written: RegExp, example: string) => (text: string) => {
+  const [, name, value] = written.exec(text) ?? []
   return name === undefined
-    ? Either.left(new Usage({ detail: `--env ${UntrustedText.quote(text)} has no name.`, next: "Write NAME=VALUE." }))
-    : Either.right([name, value ?? `\${env:${name}}`])
+    ? usage(`${option} ${UntrustedText.quote(text)} cannot be read.`, `Write ${option} ${example}.`)
+    : Either.right([name, value ?? `\${env:${name}}`] as const)
 }
 
-const header = (text: string): Either.Either<readonly [string, string], Usage> => {
-  const [, name, value] = /^([^:]+):\s*(.*)$/s.exec(text) ?? []
-  return name === undefined || value === undefined
-    ? Either.left(
-      new Usage({ detail: `--header ${UntrustedText.quote(text)} has no value.`, next: "Write 'Name: value'." })
-    )
-    : Either.right([name, value])
-}
+const variable = pair("--env", /^([^=]+)(?:=(.*))?$/s, "NAME=VALUE")
 
-/** The entry of a program, or of an address. */
+const header = pair("--header", /^([^:]+):\s*(.*)$/s, "'Name: value'")
+
+/** The entry of a command line, or of an address. */
 export const entryOf = (
-  { command: [command = "", ...args], url }: {
-    readonly command: ReadonlyArray<string>
-    readonly url?: string | undefined
-  },
+  from: ReadonlyArray<string> | string,
   { env, headers }: Pick<Command.Shared, "env" | "headers">
-): Either.Either<Entry, Usage> => {
-  const foreign = url === undefined ? headers : env
-  if (foreign.length > 0) {
-    const [option, of] = url === undefined ? ["--header", "an address"] : ["--env", "a program"]
-    return Either.left(new Usage({ detail: `${option} is for the server of ${of}.`, next: "Leave it out." }))
-  }
-  return Either.map(Either.all([...env.map(variable), ...headers.map(header)]), (pairs) => {
+): Either.Either<Entry, Usage> =>
+  Either.gen(function*() {
+    const isUrl = typeof from === "string"
+    if (isUrl && env.length > 0) return yield* usage("--env is for a program.", "Leave it out.")
+    if (!isUrl && headers.length > 0) return yield* usage("--header is for an address.", "Leave it out.")
+    const pairs = yield* Either.all([...env.map(variable), ...headers.map(header)])
     const named = pairs.length === 0 ? undefined : Object.fromEntries(pairs)
-    if (url === undefined) return { command, args, ...(named && { env: named }) }
-    return { ...(/^wss?:/i.test(url) ? { type: "ws" } : {}), url, ...(named && { headers: named }) }
+    if (isUrl) return { ...(/^wss?:/i.test(from) ? { type: "ws" } : {}), url: from, ...(named && { headers: named }) }
+    const [command = "", ...args] = from
+    return { command, args, ...(named && { env: named }) }
   })
-}
 
 /** After its package, its script, its program or its host. */
 const nameOf = (entry: Entry): string => {
@@ -83,8 +76,6 @@ const named = (entries: ReadonlyArray<Entry>, name: string | undefined): Readonl
   return all
 }
 
-const usage = (detail: string, next: string) => Either.left(new Usage({ detail, next }))
-
 /** The entries of `--stdio` and `--url`. */
 export const entries = (
   { env, headers, name, stdio, urls }: Command.Shared,
@@ -103,10 +94,10 @@ export const entries = (
           "Put words with special characters in single quotes, or run a shell: --stdio \"sh -c '…'\"."
         )
       }
-      entries.push(yield* entryOf({ command }, { env, headers: urls.length === 0 ? headers : [] }))
+      entries.push(yield* entryOf(command, { env, headers: urls.length === 0 ? headers : [] }))
     }
     for (const url of urls) {
-      entries.push(yield* entryOf({ command: [], url }, { env: stdio.length === 0 ? env : [], headers }))
+      entries.push(yield* entryOf(url, { env: stdio.length === 0 ? env : [], headers }))
     }
     return named(entries, name)
   })

@@ -72,7 +72,7 @@ const explain = (kind: Kind, host: string, server: string | undefined, { at, det
   const isWithin = sentences[kind].includes("{detail}")
   const added = detail === undefined || detail === "" ? undefined : UntrustedText.excerpt(detail, isWithin ? 512 : 128)
   const inside = kind === "launch-override" && added !== undefined ? uncapitalized(added).replace(/\.$/, "") : added
-  const named = server === "" ? "A server without a name: " : `Server "${shown(server ?? "")}": `
+  const named = server?.trim() === "" ? "A server without a name: " : `Server "${shown(server ?? "")}": `
   const whose = server === undefined ? "" : named
   const rest = added === undefined || isWithin ? "" : ` (${added})`
   return `${whose}${sentence(kind, at && shown(shownKey(at)), shown(host), inside)}${rest}.`

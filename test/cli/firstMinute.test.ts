@@ -80,7 +80,7 @@ const user = () => {
   const variables = { PATH: `${join(home, "bin")}:${process.env["PATH"] ?? ""}` }
   return {
     file: join(home, ".config/mcp-runtime/mcp-client.json"),
-    remove: work.remove,
+    work,
     run: (...args: ReadonlyArray<string>) => work.run(args, { variables }),
     /** The command on a terminal, and what the person types after each of these questions. */
     onTerminal: (line: string, typed: ReadonlyArray<readonly [question: string, answer: string]>) =>
@@ -112,7 +112,7 @@ const using = (test: (person: ReturnType<typeof user>) => Promise<void>) => asyn
   try {
     await test(person)
   } finally {
-    person.remove()
+    person.work.remove()
   }
 }
 
@@ -138,6 +138,23 @@ describe("from the install to a result of a tool", () => {
     using(async ({ run }) => {
       const { code, stderr, stdout } = await run("call", "--stdio", "npx -y @demo/adder", "add", "a=1")
       assert.deepStrictEqual([code, stdout], [0, "42\n"], stderr)
+    })
+  )
+
+  it(
+    "a server that is typed is there in the repl, and behind serve",
+    using(async ({ run, work }) => {
+      const typed = ["--stdio", `${process.execPath} ${adder}`]
+      const repl = await work.run(["repl", ...typed], { input: "call add a=1\n" })
+      assert.deepStrictEqual([repl.code, repl.stdout], [0, "42\n"], repl.stderr)
+      const request = (id: number, method: string, params: object) =>
+        `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`
+      const client = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } }
+      const served = await work.run(["serve", ...typed], {
+        input: `${request(1, "initialize", client)}${request(2, "tools/list", {})}`
+      })
+      assert.match(served.stdout, /"name":"mcp__adder__add"/, served.stderr)
+      assert.strictEqual((await run("serve", "--stdio")).code, 2)
     })
   )
 

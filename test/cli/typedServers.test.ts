@@ -138,8 +138,8 @@ describe("--url", () => {
         [["--url", "https://a.example", "--env", "A=1"], /--env is for/],
         [["--stdio", "a", "--header", "A: 1"], /--header is for/],
         [["--header", "A: 1"], /--env and --header are for/],
-        [["--url", "https://a.example", "--header", "A"], /--header "A" has no value/],
-        [["--stdio", "a", "--env", "=1"], /--env "=1" has no name/]
+        [["--url", "https://a.example", "--header", "A"], /--header "A" cannot be read/],
+        [["--stdio", "a", "--env", "=1"], /--env "=1" cannot be read/]
       ] as const
       for (const [argv, words] of table) {
         const { code, err } = yield* run(at, ["list", ...argv])

@@ -68,8 +68,9 @@ const named = (option: Registry.Option, name: string): Registry.Option => {
   return { ...option, name, entry, inputs: option.inputs.map((input) => ({ ...input, id: prefix + input.id })) }
 }
 
-const run: Command.Command["run"] = ({ args: [wanted = ""], isSet, shared, value }) =>
+const run: Command.Command["run"] = (invocation) =>
   Effect.gen(function*() {
+    const { args: [wanted = ""], isSet, shared, value } = invocation
     const screen = yield* Screen.Screen
     const { variables } = yield* HostEnvironment.HostEnvironment
     const found = yield* find(wanted, value("registry") ?? (variables()[variable] || Registry.defaults.address))
@@ -98,7 +99,7 @@ const run: Command.Command["run"] = ({ args: [wanted = ""], isSet, shared, value
         return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })
       }
     }
-    yield* ConfigEdit.add(shared, name, content, { isWorkspace: isSet("workspace"), isForced: isSet("force") })
+    yield* ConfigEdit.add(invocation, name, content)
     return ExitCode.ok
   })
 

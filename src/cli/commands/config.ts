@@ -125,33 +125,26 @@ const validate = (file: string, { shared, value }: Command.Invocation) =>
 
 const wrong = (detail: string, next = "See mcp-runtime config --help.") => Effect.fail(new Usage({ detail, next }))
 
-const editing = ({ isSet }: Command.Invocation): ConfigEdit.Options => ({
-  isWorkspace: isSet("workspace"),
-  isForced: isSet("force")
-})
-
 const add = (invocation: Command.Invocation, [name, ...command]: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const { shared } = invocation
     const typed = yield* TypedServers.entries(shared, yield* HostEnvironment.HostEnvironment)
-    const entries = command.length === 0
-      ? Array.from(typed.values())
-      : [yield* TypedServers.entryOf({ command }, shared), ...typed.values()]
-    const [entry, ...others] = entries
+    const behind = command.length === 0 ? [] : [yield* TypedServers.entryOf(command, shared)]
+    const [entry, ...others] = [...behind, ...typed.values()]
     if (name === undefined || entry === undefined || others.length > 0) {
       return yield* wrong(
         "config add takes a name, and one command or address.",
         "Write mcp-runtime config add NAME -- COMMAND ARGUMENTS, or config add NAME --url URL."
       )
     }
-    yield* ConfigEdit.add(shared, name, { mcpServers: { [name]: entry } }, editing(invocation))
+    yield* ConfigEdit.add(invocation, name, { mcpServers: { [name]: entry } })
     return ExitCode.ok
   })
 
 const remove = (invocation: Command.Invocation, [name, ...others]: ReadonlyArray<string>) =>
   name === undefined || others.length > 0
     ? wrong("config remove takes the name of a server.")
-    : Effect.as(ConfigEdit.remove(invocation.shared, name, editing(invocation)), ExitCode.ok)
+    : Effect.as(ConfigEdit.remove(invocation, name), ExitCode.ok)
 
 /** Imports hosts, or lists those that could be. */
 const importing = ({ shared }: Command.Invocation, hosts: ReadonlyArray<string>) =>
