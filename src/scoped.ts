@@ -31,13 +31,11 @@ export interface Once<A> {
 export const once = <A extends object>(): Once<A> => {
   const lock = Effect.unsafeMakeSemaphore(1)
   let current: A | undefined
+  /** Without the lock once the value is there, because every later request passes here. */
+  const known = <E, R>(otherwise: Effect.Effect<A, E, R>) =>
+    Effect.suspend(() => current !== undefined ? Effect.succeed(current) : otherwise)
   return {
-    open: (make) =>
-      lock.withPermits(1)(
-        Effect.suspend(() =>
-          current !== undefined ? Effect.succeed(current) : Effect.map(make, (made) => current = made)
-        )
-      ),
+    open: (make) => known(lock.withPermits(1)(known(Effect.map(make, (made) => current = made)))),
     settled: Effect.suspend(() =>
       current !== undefined ? Effect.succeed(current) : lock.withPermits(1)(Effect.sync(() => current))
     ),

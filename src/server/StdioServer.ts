@@ -62,28 +62,31 @@ const writing = (
 
 /** Reads the messages, in the order of their lines. */
 const reading = (
-  input: Stream.Stream<Uint8Array>,
+  inbox: Mailbox.ReadonlyMailbox<Uint8Array>,
   maxMessageBytes: number,
   take: (line: string) => Effect.Effect<void>,
   skip: (line: Lines.Oversize) => Effect.Effect<void>
-): Effect.Effect<void> => {
-  const framer = Lines.makeFramer(maxMessageBytes)
-  let unended: Lines.Oversize | undefined
-  const each = (frame: string | Lines.Oversize): Effect.Effect<void> => {
-    if (typeof frame === "string") return frame.trim() === "" ? Effect.void : take(frame)
-    // a line over the limit is answered when it has ended
-    unended = frame.tail === undefined ? frame : undefined
-    return unended === undefined ? skip(frame) : Effect.void
-  }
-  return input.pipe(
-    Stream.bufferChunks({ capacity: readAhead }),
-    Stream.runForEach(({ buffer, byteLength, byteOffset }) =>
-      Effect.forEach(framer.push(Buffer.from(buffer, byteOffset, byteLength)), each, { discard: true })
-    ),
-    Effect.zipRight(Effect.suspend(() => unended === undefined ? each(framer.rest()) : skip(unended))),
-    Effect.catchAllCause((cause) => RuntimeLog.error("Reading from the caller failed", cause))
-  )
-}
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const framer = Lines.makeFramer(maxMessageBytes)
+    let unended: Lines.Oversize | undefined
+    for (let isLast = false; !isLast;) {
+      const [chunks, isDone] = yield* inbox.takeAll
+      isLast = isDone
+      for (const { buffer, byteLength, byteOffset } of chunks) {
+        for (const line of framer.push(Buffer.from(buffer, byteOffset, byteLength))) {
+          if (typeof line !== "string") {
+            // a line over the limit is answered when it has ended
+            unended = line.tail === undefined ? line : undefined
+            if (unended === undefined) yield* skip(line)
+          } else if (line.trim() !== "") yield* take(line)
+        }
+      }
+    }
+    const rest = framer.rest()
+    if (unended !== undefined) yield* skip(unended)
+    else if (rest.trim() !== "") yield* take(rest)
+  }).pipe(Effect.catchAllCause((cause) => RuntimeLog.error("Reading from the caller failed", cause)))
 
 /**
  * Serves until the caller writes no more and everything that it has asked for is answered, or until it reads no more.
@@ -110,7 +113,7 @@ export const serve = (
     const stateless = yield* Stateless.make({ offer, limits, link: "stdio" })
 
     const receive = (message: Messages.Received): Effect.Effect<void> => {
-      if (message._tag === "Request" && Stateless.isOfEra(message)) return stateless.receive({ ...message, ...arrival })
+      if (message._tag === "Request" && Stateless.isOfEra(message)) return stateless.receive(message, arrival)
       if (message._tag === "Notification" && message.method === "notifications/cancelled") {
         stateless.cancel(message.params["requestId"])
       }
@@ -118,8 +121,9 @@ export const serve = (
     }
 
     const inputEnded = yield* Deferred.make<void>()
+    const input = Stream.ensuring(link.input, Deferred.succeed(inputEnded, undefined))
     const reader = yield* Effect.forkScoped(reading(
-      Stream.ensuring(link.input, Deferred.succeed(inputEnded, undefined)),
+      yield* Mailbox.fromStream(input, { capacity: readAhead }),
       maxMessageBytes,
       (line) => Effect.forEach(Messages.read(line, session.protocolVersion(), maxRequests), receive, { discard: true }),
       ({ head, tail = "" }) => receive(Messages.tooLarge(maxMessageBytes, Lines.idOf("request", head, tail)))

@@ -194,8 +194,10 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
 
     const receive = (message: Messages.Received, arrival: Exchange.Arrival): Effect.Effect<void> => {
       switch (message._tag) {
-        case "Request":
-          return inFlight.begin({ ...message, ...arrival }, (now) => handle({ ...message, ...arrival }, now))
+        case "Request": {
+          const request = Exchange.request(message, arrival)
+          return inFlight.begin(request, (now) => handle(request, now))
+        }
         case "Invalid":
           return Effect.ensuring(
             arrival.output.send(Messages.failure(message.id, message.refusal)),
@@ -211,14 +213,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
             const { method, params } = message
             arrival.done()
             if (method === "notifications/cancelled") return Effect.sync(() => inFlight.cancel(params["requestId"]))
-            const request = {
-              ...message,
-              ...arrival,
-              _tag: "Request" as const,
-              id: "",
-              output: nowhere,
-              done: constVoid
-            }
+            const request: Exchange.Request = { ...arrival, id: "", method, params, output: nowhere, done: constVoid }
             return inFlight.begin(request, () => notified(method, params), Symbol())
           })
       }

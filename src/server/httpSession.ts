@@ -42,7 +42,8 @@ export const make = (
 ): Effect.Effect<HttpSession, never, Scope.Scope> =>
   Effect.gen(function*() {
     const fork = yield* FiberSet.makeRuntime<never, void>()
-    const standalone = new EventStream.EventStream({ ...options, name: "0" })
+    const { keepAlive, maxMessageBytes, resumeTimeout } = options
+    const standalone = new EventStream.EventStream({ maxMessageBytes, keepAlive, name: "0" })
     const streams = new Map([["0", standalone]])
     let posts = 0
     const conversation = yield* Conversation.make({
@@ -74,11 +75,12 @@ export const make = (
               for (const message of messages) if (message._tag === "Request") conversation.cancel(message.id)
             })
           const stream = new EventStream.EventStream({
-            ...options,
+            maxMessageBytes,
+            keepAlive,
             name,
             primes: (conversation.protocolVersion() ?? "") >= firstPriming,
             // the caller has some time to come back
-            left: (isAbandoned) => Effect.sync(() => fork(Effect.delay(cancel(isAbandoned), options.resumeTimeout)))
+            left: (isAbandoned) => Effect.sync(() => fork(Effect.delay(cancel(isAbandoned), resumeTimeout)))
           })
           let waiting = messages.length
           const done = (): void => {

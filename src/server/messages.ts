@@ -46,10 +46,9 @@ const readValue = (value: unknown): Received => {
   if (params !== undefined && !JsonRpc.isObject(params)) {
     return invalid(id, isId(id) ? "invalidParams" : "invalidRequest", "Invalid params: params must be an object")
   }
-  const message = { method, params: objectOf(params) }
-  if (id === undefined) return { _tag: "Notification", ...message }
+  if (id === undefined) return { _tag: "Notification", method, params: objectOf(params) }
   if (!isId(id)) return invalid(null, "invalidRequest", "Invalid Request: id must be a string or a number")
-  return { _tag: "Request", id, ...message }
+  return { _tag: "Request", id, method, params: objectOf(params) }
 }
 
 /** The one version that has batches. */

@@ -15,7 +15,7 @@ import * as RoundTrips from "./roundTrips.ts"
 type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
 
 export interface Stateless extends Pick<Exchange.InFlight, "cancel"> {
-  readonly receive: (request: Exchange.Request, key?: symbol) => Effect.Effect<void>
+  readonly receive: (message: Messages.Request, arrival: Exchange.Arrival, key?: symbol) => Effect.Effect<void>
   /** Ends the subscriptions in good order. */
   readonly end: Effect.Effect<void>
   /** Ends them, and gives the requests in flight some time. */
@@ -211,8 +211,11 @@ export const make = (
       })
 
     return {
-      receive: (request, key) =>
-        inFlight.begin(request, (now) => handle(request, now), key),
+      receive: (message, arrival, key) => {
+        const request = Exchange.request(message, arrival)
+        return inFlight.begin(request, (now) =>
+          handle(request, now), key)
+      },
       cancel: inFlight.cancel,
       end,
       drain: Effect.zipRight(end, inFlight.drain(Duration.decode(limits.drainTimeout)))

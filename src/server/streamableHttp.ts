@@ -67,6 +67,7 @@ export const make = (
   options: HttpEndpoint.Options
 ): Effect.Effect<HttpEndpoint.HttpEndpoint, never, Scope.Scope> =>
   Effect.gen(function*() {
+    const { keepAlive, maxMessageBytes } = options
     const originOf = Admission.origin(options)
     const principalOf = Admission.principal(options, offer)
     const stateless = yield* Stateless.make({ offer, limits: options, link: "http" })
@@ -103,8 +104,8 @@ export const make = (
           const key = Symbol()
           // a caller that closes the stream cancels
           const cancel = Effect.sync(() => stateless.cancel(key))
-          const stream = new EventStream.EventStream({ ...options, left: () => cancel })
-          yield* stateless.receive({ ...message, output: stream, principal, header, done: stream.end }, key)
+          const stream = new EventStream.EventStream({ maxMessageBytes, keepAlive, left: () => cancel })
+          yield* stateless.receive(message, { output: stream, principal, header, done: stream.end }, key)
           yield* stream.ready(patience)
           return respond(stream, (code) => statuses.get(code) ?? 200)
         })
@@ -120,7 +121,7 @@ export const make = (
           }), Admission.failure(503, tooManySessions, message.id, { "retry-after": "10" }))
 
       const post = Effect.gen(function*() {
-        const text = yield* Admission.body(request, options.maxMessageBytes)
+        const text = yield* Admission.body(request, maxMessageBytes)
         const messages = Messages.read(text, session?.conversation.protocolVersion(), options.maxRequests)
         const only = messages.length === 1 ? messages[0] : undefined
         if (only?._tag === "Invalid") return Admission.failure(400, only.refusal, only.id)
@@ -175,7 +176,8 @@ export const make = (
           if (page !== undefined) return page.render
           return isClosing ? refuse(503, "This server is closing") : route(request, principal)
         })
-        return HttpServerResponse.setHeaders(yield* Effect.merge(admitted), cors)
+        const response = yield* Effect.merge(admitted)
+        return headers["origin"] === undefined ? response : HttpServerResponse.setHeaders(response, cors)
       })
 
     const close = Effect.suspend(() => {
