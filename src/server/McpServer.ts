@@ -31,10 +31,10 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly data?: JsonRpc.Json | undefined
 }> {}
 
-export const invalidParams = (message: string): Refusal => new Refusal({ code: codes.invalidParams, message })
+export const refusal = (code: keyof typeof codes, message: string, data?: JsonRpc.Json): Refusal =>
+  new Refusal({ code: codes[code], message, data })
 
-export const methodNotFound = (method: string): Refusal =>
-  new Refusal({ code: codes.methodNotFound, message: `Method not found: ${method.slice(0, 128)}` })
+export const invalidParams = (message: string, data?: JsonRpc.Json): Refusal => refusal("invalidParams", message, data)
 
 /** Whom the server serves: the program at the other end of a pipe, a session over HTTP, or the sender of one request. */
 export interface Caller {

@@ -37,9 +37,8 @@ export const refuse = (
   status: number,
   message: string,
   headers?: Headers,
-  code: number = McpServer.codes.invalidRequest
-): Effect.Effect<never, Response> =>
-  Effect.fail(failure(status, new McpServer.Refusal({ code, message }), null, headers))
+  code: keyof typeof McpServer.codes = "invalidRequest"
+): Effect.Effect<never, Response> => Effect.fail(failure(status, McpServer.refusal(code, message), null, headers))
 
 // Host, origin and token
 
@@ -113,17 +112,17 @@ export const body = (
   limit: number
 ): Effect.Effect<string, Response> => {
   const { accept, "content-length": length, "content-type": type = "" } = request.headers
-  const tooLarge = refuse(413, `Content Too Large: more than ${limit} bytes`, { connection: "close" })
-  const broken = refuse(400, "Bad Request: the body ended too early", {}, McpServer.codes.parse)
+  const tooLarge = () => refuse(413, `Content Too Large: more than ${limit} bytes`, { connection: "close" })
+  const broken = () => refuse(400, "Bad Request: the body ended too early", {}, "parse")
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     return refuse(415, "Unsupported Media Type: send application/json")
   }
   if (!accepts(accept, "application/json") || !accepts(accept, "text/event-stream")) {
     return refuse(406, "Not Acceptable: accept both application/json and text/event-stream")
   }
-  if (Number(length ?? 0) > limit) return tooLarge
+  if (Number(length ?? 0) > limit) return tooLarge()
   // node ends a body at the length that it announces
-  if (length !== undefined) return Effect.catchAll(request.text, () => broken)
+  if (length !== undefined) return Effect.catchAll(request.text, broken)
   return Effect.suspend(() => {
     let chunks: Array<Uint8Array> = []
     let bytes = 0
@@ -136,23 +135,18 @@ export const body = (
           return bytes <= limit + maxIgnored
         })
       ),
-      Effect.catchAll(() => broken),
-      Effect.flatMap(() => bytes <= limit ? Effect.succeed(Buffer.concat(chunks).toString("utf8")) : tooLarge)
+      Effect.catchAll(broken),
+      Effect.flatMap(() => bytes <= limit ? Effect.succeed(Buffer.concat(chunks).toString("utf8")) : tooLarge())
     )
   })
 }
 
 // Headers of the stateless era
 
-const mismatch = (id: JsonRpc.Id, header: string, value: string | undefined, field: string) =>
-  Effect.fail(failure(
-    400,
-    new McpServer.Refusal({
-      code: McpServer.codes.headerMismatch,
-      message: `Header mismatch: ${header} is ${value === undefined ? "missing" : `not the request's ${field}`}`
-    }),
-    id
-  ))
+const mismatch = (id: JsonRpc.Id, header: string, value: string | undefined, field: string) => {
+  const fault = value === undefined ? "missing" : `not the request's ${field}`
+  return Effect.fail(failure(400, McpServer.refusal("headerMismatch", `Header mismatch: ${header} is ${fault}`), id))
+}
 
 /** Checks the headers that repeat the version, the method and the name of a request for proxies. */
 export const repeated = (

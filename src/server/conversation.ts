@@ -13,12 +13,7 @@ import * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 
-type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
-
-export interface Options {
-  readonly offer: McpServer.Offer
-  readonly limits: McpServer.Limits
-  readonly link: McpServer.Caller["link"]
+export interface Options extends Exchange.Serving {
   readonly principal: string | undefined
   /** For messages that belong to no request. */
   readonly output: Exchange.Output
@@ -35,9 +30,6 @@ export interface Conversation extends Pick<Exchange.InFlight, "cancel" | "isIdle
   readonly drain: Effect.Effect<void>
 }
 
-const invalidRequest = (message: string): McpServer.Refusal =>
-  new McpServer.Refusal({ code: McpServer.codes.invalidRequest, message: `Invalid Request: ${message}` })
-
 const initializeKeys = {
   protocolVersion: "protocolVersion",
   clientCapabilities: "capabilities",
@@ -46,11 +38,8 @@ const initializeKeys = {
 
 // Questions to the caller
 
-const internal = (message: string): McpServer.Refusal =>
-  new McpServer.Refusal({ code: McpServer.codes.internal, message })
-
-const gone = internal("The caller is gone, or cannot be asked")
-const silent = internal("The caller has not answered in time")
+const gone = McpServer.refusal("internal", "The caller is gone, or cannot be asked")
+const silent = McpServer.refusal("internal", "The caller has not answered in time")
 
 const questions = (inputTimeout: Duration.DurationInput) => {
   const open = new Map<unknown, Deferred.Deferred<JsonRpc.JsonObject, McpServer.Refusal>>()
@@ -97,14 +86,14 @@ const questions = (inputTimeout: Duration.DurationInput) => {
 // Resource subscriptions
 
 const maxSubscriptions = 1_024
-const crowded = Exchange.overloaded("Too many subscriptions")
+const crowded = McpServer.refusal("overloaded", "Too many subscriptions")
 
 const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Refusal> =>
   typeof uri === "string" ? Effect.succeed(uri) : McpServer.invalidParams("Invalid params: uri must be a string")
 
 /** The resources that are watched for the caller. */
 const subscriptions = Effect.map(FiberMap.make<string, never, McpServer.Refusal>(), (watched) => ({
-  subscribe: (watch: NonNullable<McpServer.Attendance["watch"]>, params: JsonRpc.JsonObject): Result =>
+  subscribe: (watch: NonNullable<McpServer.Attendance["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
     Effect.gen(function*() {
       const uri = yield* uriOf(params)
       if (FiberMap.unsafeHas(watched, uri)) return {}
@@ -115,7 +104,7 @@ const subscriptions = Effect.map(FiberMap.make<string, never, McpServer.Refusal>
       yield* Effect.onInterrupt(Deferred.await(begun), () => FiberMap.remove(watched, uri))
       return {}
     }),
-  unsubscribe: (params: JsonRpc.JsonObject): Result =>
+  unsubscribe: (params: JsonRpc.JsonObject): Exchange.Result =>
     Effect.as(Effect.flatMap(uriOf(params), (uri) => FiberMap.remove(watched, uri)), {})
 }))
 
@@ -136,16 +125,22 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
     let level: McpServer.LogLevel = "info"
     yield* Scoped.onClose(close)
 
-    const initialize = (params: JsonRpc.JsonObject): Result =>
+    const initialize = (params: JsonRpc.JsonObject): Exchange.Result =>
       Effect.gen(function*() {
-        if (caller !== undefined) return yield* invalidRequest("this session is initialized already")
+        if (caller !== undefined) {
+          return yield* McpServer.refusal("invalidRequest", "Invalid Request: this session is initialized already")
+        }
         const read = yield* Exchange.callerOf(params, initializeKeys, { era: "session", link, principal })
         const protocolVersion = Protocol.sessionVersions.includes(read.protocolVersion)
           ? read.protocolVersion
           // the best known one, and the caller decides
           : Protocol.sessionVersions[0]!
         const known = caller = { ...read, protocolVersion }
-        const visit = { caller: known, ask: ask(() => output), ...Exchange.notifying(() => output, () => level) }
+        const visit = {
+          caller: known,
+          ask: ask(() => output),
+          ...Exchange.notifying(() => output, () => level)
+        }
         const there = yield* Effect.onError(attendance.open(Scope.extend(offer.attend(visit), scope)), () =>
           Effect.sync(() => {
             caller = undefined
@@ -154,16 +149,18 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         return { protocolVersion, capabilities, serverInfo: offer.info, instructions: offer.instructions }
       })
 
-    const setLevel = (params: JsonRpc.JsonObject, set: McpServer.Attendance["setLogLevel"]): Result =>
+    const setLevel = (params: JsonRpc.JsonObject, set: McpServer.Attendance["setLogLevel"]): Exchange.Result =>
       Effect.gen(function*() {
         const wanted = McpServer.logLevelOf(params["level"])
-        if (wanted === undefined) return yield* McpServer.invalidParams("Invalid params: level is not a log level")
+        if (wanted === undefined) {
+          return yield* McpServer.invalidParams("Invalid params: level is not a log level")
+        }
         level = wanted
         if (set !== undefined) yield* set(wanted)
         return {}
       })
 
-    const handle = (request: Exchange.Request, now: Exchange.Now): Result =>
+    const handle = (request: Exchange.Request, now: Exchange.Now): Exchange.Result =>
       Effect.gen(function*() {
         const { method, params } = request
         if (method === "ping") return {}
@@ -171,7 +168,10 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         // messages behind a handshake that takes its time wait for it
         const there = yield* attendance.settled
         if (there === undefined || caller === undefined) {
-          return yield* invalidRequest(`${method.slice(0, 128)} before initialize`)
+          return yield* McpServer.refusal(
+            "invalidRequest",
+            `Invalid Request: ${method.slice(0, 128)} before initialize`
+          )
         }
         const { handlers, setLogLevel, watch } = there
         const handler = handlers.get(method)
@@ -183,14 +183,8 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         }
         if (method === "resources/subscribe" && watch !== undefined) return yield* subscribe(watch, params)
         if (method === "resources/unsubscribe" && watch !== undefined) return yield* unsubscribe(params)
-        return yield* McpServer.methodNotFound(method)
+        return yield* Exchange.methodNotFound(method)
       })
-
-    const notified = (method: string, params: JsonRpc.JsonObject): Result =>
-      Effect.as(
-        Effect.flatMap(attendance.settled, (there) => there?.notified?.(method, params) ?? Effect.void),
-        {}
-      )
 
     const receive = (message: Messages.Received, arrival: Exchange.Arrival): Effect.Effect<void> => {
       switch (message._tag) {
@@ -214,7 +208,12 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
             arrival.done()
             if (method === "notifications/cancelled") return Effect.sync(() => inFlight.cancel(params["requestId"]))
             const request: Exchange.Request = { ...arrival, id: "", method, params, output: nowhere, done: constVoid }
-            return inFlight.begin(request, () => notified(method, params), Symbol())
+            const there = attendance.settled
+            return inFlight.begin(
+              request,
+              () => Effect.flatMap(there, (there) => Effect.as(there?.notified?.(method, params) ?? Effect.void, {})),
+              Symbol()
+            )
           })
       }
     }

@@ -83,6 +83,7 @@ export class EventStream implements Exchange.Output {
 
   /** Waits up to the limit for an event or the end. */
   ready(limit: Duration.DurationInput): Effect.Effect<void> {
+    if (this.isEnded) return Effect.void
     return this.#readable.await.pipe(Effect.timeoutOption(limit), Effect.onInterrupt(() => this.#left()), Effect.asVoid)
   }
 

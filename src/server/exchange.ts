@@ -29,6 +29,13 @@ export interface Arrival {
   readonly done: () => void
 }
 
+/** What both eras serve, and to whom. */
+export interface Serving {
+  readonly offer: McpServer.Offer
+  readonly limits: McpServer.Limits
+  readonly link: McpServer.Caller["link"]
+}
+
 export interface Request extends Omit<Messages.Request, "_tag">, Arrival {}
 
 /** Field by field, because V8 spreads objects slowly. */
@@ -36,6 +43,8 @@ export const request = (
   { id, method, params }: Messages.Request,
   { done, header, output, principal }: Arrival
 ): Request => ({ id, method, params, done, header, output, principal })
+
+export type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
 
 /** The request, until it is answered: after that the handler can send nothing for it. */
 export type Now = () => Request | undefined
@@ -122,18 +131,14 @@ export const make = (
   }
 }
 
-const duplicate = new McpServer.Refusal({
-  code: McpServer.codes.invalidRequest,
-  message: "Invalid Request: a request with this id is in flight"
-})
+export const methodNotFound = (method: string): McpServer.Refusal =>
+  McpServer.refusal("methodNotFound", `Method not found: ${method.slice(0, 128)}`)
 
-export const overloaded = (message: string): McpServer.Refusal =>
-  new McpServer.Refusal({ code: McpServer.codes.overloaded, message })
+const duplicate = McpServer.refusal("invalidRequest", "Invalid Request: a request with this id is in flight")
+const full = McpServer.refusal("overloaded", "Too many requests at once")
+const bug = McpServer.refusal("internal", "Internal error")
 
-const full = overloaded("Too many requests at once")
-const bug = new McpServer.Refusal({ code: McpServer.codes.internal, message: "Internal error" })
-
-type Handling = (now: Now) => Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
+type Handling = (now: Now) => Result
 
 /** Sends the answer of a handler, unless it is interrupted. Defects go to the log and not to the caller. */
 const answer = (request: Request, handling: Handling): Effect.Effect<void> =>

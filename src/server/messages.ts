@@ -23,10 +23,10 @@ export const metaOf = (params: JsonRpc.JsonObject): JsonRpc.JsonObject => object
 
 const isId = (value: unknown): value is JsonRpc.Id => typeof value === "string" || Number.isFinite(value)
 
-const invalid = (id: unknown, code: "parse" | "invalidRequest" | "invalidParams", message: string): Received => ({
+const invalid = (id: unknown, code: keyof typeof McpServer.codes, message: string): Received => ({
   _tag: "Invalid",
   id: isId(id) ? id : null,
-  refusal: new McpServer.Refusal({ code: McpServer.codes[code], message })
+  refusal: McpServer.refusal(code, message)
 })
 
 export const tooLarge = (limit: number, id?: JsonRpc.Id): Received =>
@@ -87,6 +87,5 @@ export const write = (message: JsonRpc.Message, limit: number): string | undefin
   if (text !== undefined && (3 * text.length <= limit || Buffer.byteLength(text) <= limit)) return text
   if ("method" in message || message.id === null) return undefined
   const why = text === undefined ? "cannot be written as JSON" : `is larger than ${limit} bytes`
-  const { internal: code } = McpServer.codes
-  return stringify(failure(message.id, new McpServer.Refusal({ code, message: `Internal error: the answer ${why}` })))
+  return stringify(failure(message.id, McpServer.refusal("internal", `Internal error: the answer ${why}`)))
 }

@@ -16,15 +16,13 @@ import * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 
-type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
-
 export interface RoundTrips {
   /** The result of the handler, or its questions. A request that answers questions goes on with their handler. */
   readonly answer: (
     request: Exchange.Request,
     now: Exchange.Now,
-    handler: (now: Exchange.Now, ask: McpServer.Exchange["ask"]) => Result
-  ) => Result
+    handler: (now: Exchange.Now, ask: McpServer.Exchange["ask"]) => Exchange.Result
+  ) => Exchange.Result
 }
 
 interface Question {
@@ -36,11 +34,11 @@ interface Question {
 /** A handler in a fiber of its own, with its open questions, over all its rounds. */
 class Asking {
   readonly questions = new Map<string, Question>()
-  /** Open while there are questions, and once the handler has ended. */
+  /** Opened by a question, and by the end of the handler. */
   readonly news = Effect.unsafeMakeLatch()
-  readonly fiber: Fiber.RuntimeFiber<JsonRpc.JsonObject, McpServer.Refusal>
   /** The request of the current round. */
   now: Exchange.Now
+  readonly fiber: Fiber.RuntimeFiber<JsonRpc.JsonObject, McpServer.Refusal>
   #asked = 0
 
   constructor(now: Exchange.Now, run: (asking: Asking) => Asking["fiber"]) {
@@ -55,24 +53,19 @@ class Asking {
       const answer = Deferred.unsafeMake<JsonRpc.JsonObject>(FiberId.none)
       this.questions.set(key, { method, params, answer })
       this.news.unsafeOpen()
-      return Effect.ensuring(Deferred.await(answer), Effect.sync(() => this.#close(key)))
+      return Effect.ensuring(Deferred.await(answer), Effect.sync(() => this.questions.delete(key)))
     })
 
   answered(responses: JsonRpc.JsonObject): void {
     for (const [key, { answer }] of Array.from(this.questions)) {
       const response = Object.hasOwn(responses, key) ? responses[key] : undefined
       if (!JsonRpc.isObject(response)) continue
-      this.#close(key)
+      this.questions.delete(key)
       Deferred.unsafeDone(answer, Effect.succeed(Messages.objectOf(response)))
     }
   }
 
   readonly stop = (): void => this.fiber.unsafeInterruptAsFork(FiberId.none)
-
-  #close(key: string): void {
-    this.questions.delete(key)
-    if (this.questions.size === 0) this.news.unsafeClose()
-  }
 }
 
 /** What the requests of all rounds have in common. */
@@ -84,7 +77,7 @@ const identityOf = ({ method, params, principal = "" }: Exchange.Request): strin
 const unknownState = McpServer.invalidParams("Invalid params: this requestState is not known, or has expired")
 
 const maxParked = 1_024
-const crowded = Exchange.overloaded("Too many requests wait for answers")
+const crowded = McpServer.refusal("overloaded", "Too many requests wait for answers")
 
 /** Questions that are asked side by side leave together. */
 const gathering = "5 millis"
@@ -100,7 +93,7 @@ export const make = (inputTimeout: Duration.DurationInput): Effect.Effect<RoundT
       { readonly asking: Asking; readonly identity: string; readonly unpark: () => void }
     >()
 
-    const park = (asking: Asking, request: Exchange.Request): Result =>
+    const park = (asking: Asking, request: Exchange.Request): Exchange.Result =>
       Effect.gen(function*() {
         if (parked.size >= maxParked) {
           asking.stop()
@@ -126,8 +119,10 @@ export const make = (inputTimeout: Duration.DurationInput): Effect.Effect<RoundT
         return { resultType: "input_required", inputRequests, requestState }
       })
 
-    const wait = (asking: Asking, request: Exchange.Request): Result =>
+    const wait = (asking: Asking, request: Exchange.Request): Exchange.Result =>
       Effect.gen(function*() {
+        // not the last news, but the next
+        if (asking.questions.size === 0 && asking.fiber.unsafePoll() === null) asking.news.unsafeClose()
         yield* asking.news.await
         if (asking.fiber.unsafePoll() === null) yield* Effect.sleep(gathering)
         const exit = asking.fiber.unsafePoll()
@@ -136,7 +131,7 @@ export const make = (inputTimeout: Duration.DurationInput): Effect.Effect<RoundT
         return yield* asking.questions.size > 0 ? park(asking, request) : wait(asking, request)
       })
 
-    const round = (asking: Asking, request: Exchange.Request): Result =>
+    const round = (asking: Asking, request: Exchange.Request): Exchange.Result =>
       Effect.onInterrupt(wait(asking, request), () => Effect.sync(asking.stop))
 
     return {

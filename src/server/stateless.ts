@@ -12,8 +12,6 @@ import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 import * as RoundTrips from "./roundTrips.ts"
 
-type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
-
 export interface Stateless extends Pick<Exchange.InFlight, "cancel"> {
   readonly receive: (message: Messages.Request, arrival: Exchange.Arrival, key?: symbol) => Effect.Effect<void>
   /** Ends the subscriptions in good order. */
@@ -28,32 +26,16 @@ export const isOfEra = ({ method, params }: Messages.Request): boolean =>
   Messages.metaOf(params)[Protocol.metaKey.protocolVersion] !== undefined
 
 export const unsupported = (requested: string, supported: ReadonlyArray<string>): McpServer.Refusal =>
-  new McpServer.Refusal({
-    code: McpServer.codes.unsupportedVersion,
-    message: "Unsupported protocol version",
-    data: { supported, requested }
-  })
+  McpServer.refusal("unsupportedVersion", "Unsupported protocol version", { supported, requested })
 
-/** The capability without which a caller cannot be asked. */
-const neededFor: ReadonlyMap<string, string> = new Map([
-  ["elicitation/create", "elicitation"],
-  ["sampling/createMessage", "sampling"],
-  ["roots/list", "roots"]
-])
-
-const asking = ({ capabilities }: McpServer.Caller, ask: McpServer.Exchange["ask"]): McpServer.Exchange["ask"] =>
-(
-  method,
-  params
-) => {
-  const needed = neededFor.get(method)
-  return needed === undefined || JsonRpc.isObject(capabilities[needed]) ?
-    ask(method, params) :
-    new McpServer.Refusal({
-      code: McpServer.codes.missingCapability,
-      message: `The caller cannot be asked: ${needed} is not among its capabilities`,
-      data: { requiredCapabilities: { [needed]: {} } }
-    })
+/** A caller needs the capability that is the first part of the method. */
+const asking = ({ capabilities }: McpServer.Caller, ask: McpServer.Exchange["ask"]): McpServer.Exchange["ask"] => {
+  return (method, params) => {
+    const needed = method.split("/", 1).join()
+    if (JsonRpc.isObject(capabilities[needed])) return ask(method, params)
+    const message = `The caller cannot be asked: ${needed} is not among its capabilities`
+    return McpServer.refusal("missingCapability", message, { requiredCapabilities: { [needed]: {} } })
+  }
 }
 
 /** Methods of the session era, which an offer's handlers must not answer in this one. */
@@ -88,7 +70,7 @@ const lists = Object.entries({
 })
 
 const maxSubscriptions = 1_024
-const crowded = Exchange.overloaded("Too many subscriptions")
+const crowded = McpServer.refusal("overloaded", "Too many subscriptions")
 
 const subscriptions = (offer: McpServer.Offer) => {
   const subscribers = new Set<Notify>()
@@ -99,7 +81,7 @@ const subscriptions = (offer: McpServer.Offer) => {
     },
     end: Effect.asVoid(Deferred.succeed(ending, undefined)),
     /** Goes on until it is interrupted, or all subscriptions end. */
-    listen: ({ id, output, params }: Exchange.Request, watch: McpServer.Attendance["watch"]): Result =>
+    listen: ({ id, output, params }: Exchange.Request, watch: McpServer.Attendance["watch"]): Exchange.Result =>
       Effect.scoped(Effect.gen(function*() {
         if (subscribers.size >= maxSubscriptions) return yield* crowded
         const asked = Messages.objectOf(params["notifications"])
@@ -136,13 +118,7 @@ const subscriptions = (offer: McpServer.Offer) => {
 
 // Requests
 
-export const make = (
-  { limits, link, offer }: {
-    readonly limits: McpServer.Limits
-    readonly link: McpServer.Caller["link"]
-    readonly offer: McpServer.Offer
-  }
-): Effect.Effect<Stateless, never, Scope.Scope> =>
+export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<Stateless, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const inFlight = yield* Exchange.inFlight(limits.maxRequests)
@@ -159,11 +135,7 @@ export const make = (
       },
       notify,
       log: () => undefined,
-      ask: () =>
-        new McpServer.Refusal({
-          code: McpServer.codes.internal,
-          message: "A caller without a session cannot be asked outside of a request"
-        })
+      ask: () => McpServer.refusal("internal", "A caller without a session cannot be asked outside of a request")
     }
     const attendance = Scoped.once<McpServer.Attendance>()
 
@@ -171,36 +143,34 @@ export const make = (
       request: Exchange.Request,
       now: Exchange.Now,
       caller: McpServer.Caller,
-      attendance: McpServer.Attendance
-    ): Result => {
+      there: McpServer.Attendance
+    ): Exchange.Result => {
       const { method, params } = request
+      if (method === "subscriptions/listen") return listen(request, there.watch)
       if (method === "server/discover") {
-        return Effect.map(Exchange.capabilitiesFor(offer, attendance, caller), (capabilities) => ({
-          supportedVersions: Protocol.statelessVersions,
-          capabilities,
-          instructions: offer.instructions
-        }))
+        const { instructions } = offer
+        const supportedVersions = Protocol.statelessVersions
+        return Effect.map(
+          Exchange.capabilitiesFor(offer, there, caller),
+          (capabilities) => ({ supportedVersions, capabilities, instructions })
+        )
       }
-      if (method === "subscriptions/listen") return listen(request, attendance.watch)
-      const handler = attendance.handlers.get(method)
-      if (handler === undefined) return McpServer.methodNotFound(method)
+      const handler = sessionOnly.has(method) ? undefined : there.handlers.get(method)
+      if (handler === undefined) return Exchange.methodNotFound(method)
       const level = McpServer.logLevelOf(Messages.metaOf(params)[Protocol.metaKey.logLevel])
-      return roundTrips.answer(request, now, (now, ask) =>
-        handler(Exchange.make(request, now, () =>
-          level, { caller, ask: asking(caller, ask) })))
+      return roundTrips.answer(request, now, (now, ask) => {
+        const peer = { caller, ask: asking(caller, ask) }
+        return handler(Exchange.make(request, now, () => level, peer))
+      })
     }
 
-    const handle = (request: Exchange.Request, now: Exchange.Now): Result =>
+    const handle = (request: Exchange.Request, now: Exchange.Now): Exchange.Result =>
       Effect.gen(function*() {
-        const { method } = request
-        const { principal } = request
-        const meta = Messages.metaOf(request.params)
-        const caller = yield* Exchange.callerOf(meta, Protocol.metaKey, { era: "stateless", link, principal })
+        const { method, params, principal } = request
+        const from = { era: "stateless", link, principal } as const
+        const caller = yield* Exchange.callerOf(Messages.metaOf(params), Protocol.metaKey, from)
         if (!Protocol.statelessVersions.includes(caller.protocolVersion)) {
           return yield* unsupported(caller.protocolVersion, Protocol.statelessVersions)
-        }
-        if (sessionOnly.has(method)) {
-          return yield* McpServer.methodNotFound(method)
         }
         const there = yield* attendance.open(Scope.extend(offer.attend(visit), scope))
         const result = yield* resultOf(request, now, caller, there)
@@ -213,8 +183,7 @@ export const make = (
     return {
       receive: (message, arrival, key) => {
         const request = Exchange.request(message, arrival)
-        return inFlight.begin(request, (now) =>
-          handle(request, now), key)
+        return inFlight.begin(request, (now) => handle(request, now), key)
       },
       cancel: inFlight.cancel,
       end,

@@ -8,7 +8,6 @@ import type * as Stream from "effect/Stream"
 import * as Protocol from "../client/Protocol.ts"
 import * as Admission from "./admission.ts"
 import * as EventStream from "./eventStream.ts"
-import * as Exchange from "./exchange.ts"
 import type * as HttpEndpoint from "./HttpEndpoint.ts"
 import * as HttpSession from "./httpSession.ts"
 import * as McpServer from "./McpServer.ts"
@@ -60,7 +59,7 @@ const respond = (stream: EventStream.EventStream, status: (code: number) => numb
 }
 
 const sessionNotFound = refuse(404, "Session not found; begin anew with initialize")
-const tooManySessions = Exchange.overloaded("Too many sessions")
+const tooManySessions = McpServer.refusal("overloaded", "Too many sessions")
 
 export const make = (
   offer: McpServer.Offer,
