@@ -12,7 +12,7 @@ import type * as Scope from "effect/Scope"
 import { canonicalJson } from "../json/canonical.ts"
 import * as Nonce from "../safety/Nonce.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
-import * as Exchange from "./exchange.ts"
+import type * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 
