@@ -210,16 +210,11 @@ const lineOf = ({ description, key, mimeType, name, title, uri }: Item): string 
 
 const byServer = Order.mapInput(Order.string, ({ server }: { readonly server: string }) => server)
 
-/** The names of servers, each once, and whether it is still connecting. */
-const namesOf = (
-  servers: ReadonlyArray<Pick<ToolCatalog.Missing, "server"> & Partial<ToolCatalog.Missing>>
-): string => {
-  const names = servers.map(({ error, server }) => {
-    const isConnecting = error?._tag === "ServerUnavailable" && error.why === "connecting"
-    return isConnecting ? `${UntrustedText.quote(server)} (still connecting)` : UntrustedText.quote(server)
-  })
-  return Array.from(new Set(names)).toSorted().join(", ")
-}
+const isConnecting = ({ error }: ToolCatalog.Missing): boolean =>
+  error?._tag === "ServerUnavailable" && error.why === "connecting"
+
+const namesOf = (servers: ReadonlyArray<{ readonly server: string }>): string =>
+  Array.from(new Set(servers.map(({ server }) => UntrustedText.quote(server)))).toSorted().join(", ")
 
 const contentOf = (contents: McpClient.ResourceContents): ToolResult.Content => {
   const { mimeType, uri } = contents
@@ -268,6 +263,8 @@ export const make = (
         // a server without resources is not missing
         const missing = [...resources.missing, ...templates.missing]
           .filter((each) => isWanted(each) && each.error?._tag !== "CapabilityMissing")
+        const connecting = missing.filter(isConnecting)
+        const absent = missing.filter((each) => !isConnecting(each))
         const next = offset + page.length
         const notes = [
           page.length > 0 ? [] : items.length === 0 ? "There are no resources." : "There are no more resources.",
@@ -275,7 +272,8 @@ export const make = (
             ? `There are ${items.length - next} more: ask again with the offset ${next}.`
             : [],
           all.length > items.length ? `${all.length - items.length} more have URIs that cannot be written here.` : [],
-          missing.length > 0 ? `These servers are not available now: ${namesOf(missing)}.` : []
+          connecting.length > 0 ? `These servers are still connecting: ${namesOf(connecting)}.` : [],
+          absent.length > 0 ? `These servers are not available now: ${namesOf(absent)}.` : []
         ].flat()
         return answer([...sections.map(({ text }) => text), ...notes].join("\n"))
       })

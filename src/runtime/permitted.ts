@@ -110,10 +110,9 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
 
   const before: Permitted["before"] = (live, wanted, permit, deadline) => {
     const admission = wanted.kind === "tool" ? admit(live, wanted.name) : undefined
-    // the permit depends on a definition that the server has not sent in this run; an admission does not need it
-    const isUnknown = () =>
-      permit !== undefined && (permit.pin !== undefined || permit.by === "read-only") && toolOf(wanted) === undefined
-    const waiting = isUnknown()
+    // the permit may depend on a definition that the server has not sent in this run; an admission does not need it
+    const isUnknown = () => toolOf(wanted) === undefined
+    const waiting = (permit?.pin !== undefined || permit?.by === "read-only") && isUnknown()
       ? Effect.zipRight(admission ?? Effect.void, Effect.suspend(() => isUnknown() ? learn(live) : Effect.void))
       : admission
     if (waiting === undefined) return standing(live, wanted, permit, deadline)

@@ -31,6 +31,7 @@ export const watch = (
     const complete = (): void => {
       const took = Duration.millis(clock.unsafeCurrentTimeMillis() - began)
       events.publish(McpEvent.McpEvent.StartupComplete({ ready, failed, took }))
+      stop()
     }
     const settle = (
       { server, status }: Pick<ServerStatus.Change, "server" | "status">,
@@ -53,8 +54,9 @@ export const watch = (
       if (status._tag !== "Connected") return settle(event, "error" in status ? status.error : undefined)
       if (status.tools !== undefined) settle(event, "ready")
     }
+    const stop = events.onEvent(heard)
     if (of === 0) complete()
-    return Scoped.listen(() => events.onEvent(heard))
+    return Scoped.onClose(stop)
   })
 
 /** Waits until every required server is connected; fails with all that are not within the limit. */

@@ -19,6 +19,7 @@ const anyOf = (patterns: ReadonlyArray<string>): ToolFilter => {
 
 /** Compiles a filter. Patterns fit whole names, case is significant, and only `*` and `?` are special. */
 export const make = ({ disabledTools, enabledTools }: Options): ToolFilter => {
+  if (enabledTools === undefined && disabledTools === undefined) return () => true
   const enabled = enabledTools === undefined ? () => true : anyOf(enabledTools)
   const disabled = anyOf(disabledTools ?? [])
   return (tool) => !disabled(tool) && enabled(tool)
