@@ -138,8 +138,26 @@ const serverOf = (own: Rows, other: Rows, more: Json): Json => ({
   ...propertiesOf(own),
   ...more,
   ...empty(own, other),
+  disabled: older(flag, "`enabled` with the other value"),
+  isDisabled: older(flag, "`enabled` with the other value"),
   ...Parts.ignored
 })
+
+/** `type`, and `transport` in its place. */
+const typeOf = ({ description, instead, olderWords, words }: typeof Parts.transports.remote): Json => {
+  const type = described(description, { enum: words })
+  return {
+    type: olderWords.length === 0 ? type : either(type, older({ enum: olderWords }, `\`${instead}\``)),
+    transport: older({ enum: [...words, ...olderWords] }, "`type`")
+  }
+}
+
+/** With one of these words for how it is spoken to, the address must have one of these schemes. */
+const addressIf = (words: Json, schemes: string): Json =>
+  either(
+    { allOf: ["type", "transport"].map((key) => ({ not: { properties: { [key]: words }, required: [key] } })) },
+    { properties: { url: addressOf(schemes) } }
+  )
 
 const servers = (): Json => {
   const [stdio, remote, docker]: readonly [Rows, Rows, Rows] = [tables.stdio, tables["streamable-http"], tables.docker]
@@ -152,17 +170,21 @@ const servers = (): Json => {
   return {
     stdio: {
       title: "A program of this machine",
-      ...object({ ...Parts.program, ...serverOf(stdio, remote, { command }) }, ["command"]),
+      ...object({ ...typeOf(Parts.transports.stdio), ...serverOf(stdio, remote, { command }) }, ["command"]),
       allOf: once(stdio)
     },
     remote: {
       title: "A server behind an address",
-      ...object({ ...Parts.remote, ...serverOf(remote, stdio, {}) }, ["url"]),
-      allOf: [...Parts.addresses, ...once(remote)]
+      ...object({ ...typeOf(Parts.transports.remote), ...serverOf(remote, stdio, {}) }, ["url"]),
+      allOf: [
+        addressIf({ enum: ["ws", "websocket"] }, "wss?"),
+        addressIf({ not: { enum: ["ws", "websocket", "auto", "remote"] } }, "https?"),
+        ...once(remote)
+      ]
     },
     docker: {
       title: "The MCP gateway of Docker",
-      ...object({ ...Parts.docker, ...serverOf(docker, remote, {}) }),
+      ...object({ ...typeOf(Parts.transports.docker), ...serverOf(docker, remote, {}) }),
       allOf: [{ anyOf: [{ required: ["type"] }, { required: ["transport"] }] }, ...once(docker)]
     },
     oauth: {
@@ -178,6 +200,10 @@ const serverName = {
   pattern: `^(?!(?:${reserved})$)(?![- ])(?!.* (?: |$))[^\\u0000-\\u001f\\u007f-\\u009f*]+$`,
   maxLength: 128
 }
+
+const definitions = Object.entries<{ readonly required?: ReadonlyArray<string>; readonly properties: Json }>(
+  Parts.definitions
+).map(([name, { properties, required, ...about }]) => [name, { ...about, ...object(properties, required) }])
 
 /** The JSON Schema (2020-12) that the package has for editors: `schema/mcp-client.schema.json`. */
 export const jsonSchema = (): Json => ({
@@ -196,5 +222,9 @@ export const jsonSchema = (): Json => ({
     }),
     ...Parts.beside
   },
-  $defs: { ...servers(), ...Parts.definitions }
+  $defs: {
+    ...servers(),
+    rule: either(...Object.entries(Parts.rules).map(([key, value]) => object({ [key]: value }, [key]))),
+    ...Object.fromEntries(definitions)
+  }
 })

@@ -31,135 +31,30 @@ export const beside = {
   }
 }
 
-/** How a program is spoken to. */
-export const program = {
-  type: {
-    anyOf: [
-      {
-        enum: ["stdio"],
-        description: "A program that is started and spoken to over stdin and stdout."
-      },
-      {
-        enum: ["local", "command"],
-        description: "The same as `stdio`, which is better written.",
-        deprecated: true
-      }
-    ]
+/** How each kind of server is spoken to: the words for it, and the older ones in place of `instead`. */
+export const transports = {
+  stdio: {
+    words: ["stdio"],
+    description: "A program that is started and spoken to over stdin and stdout.",
+    olderWords: ["local", "command"],
+    instead: "stdio"
   },
-  transport: {
-    enum: ["stdio", "local", "command"],
-    description: "The same as `type`, which is better written.",
-    deprecated: true
+  docker: {
+    words: ["docker"],
+    description: "The servers that Docker runs in containers, as one.",
+    olderWords: [],
+    instead: "docker"
+  },
+  remote: {
+    words: ["streamable-http", "http", "sse", "ws", "auto"],
+    description: "How it is spoken to; `auto` and nothing: Streamable HTTP, then the older HTTP+SSE.",
+    olderWords: ["streamableHttp", "streamablehttp", "streamable_http", "websocket", "remote"],
+    instead: "streamable-http"
   }
 }
 
-/** How the gateway of Docker is named. */
-export const docker = {
-  type: { enum: ["docker"], description: "The servers that Docker runs in containers, as one." },
-  transport: {
-    enum: ["docker"],
-    description: "The same as `type`, which is better written.",
-    deprecated: true
-  }
-}
-
-/** How a server behind an address is spoken to. */
-export const remote = {
-  type: {
-    anyOf: [
-      {
-        enum: ["streamable-http", "http", "sse", "ws", "auto"],
-        description: "How it is spoken to; `auto` and nothing: Streamable HTTP, then the older HTTP+SSE."
-      },
-      {
-        enum: ["streamableHttp", "streamablehttp", "streamable_http", "websocket", "remote"],
-        description: "The same as `streamable-http`, which is better written.",
-        deprecated: true
-      }
-    ]
-  },
-  transport: {
-    enum: [
-      "streamable-http",
-      "http",
-      "sse",
-      "ws",
-      "auto",
-      "streamableHttp",
-      "streamablehttp",
-      "streamable_http",
-      "websocket",
-      "remote"
-    ],
-    description: "The same as `type`, which is better written.",
-    deprecated: true
-  }
-}
-
-/** With a word for how it is spoken to, the address must be of that kind. */
-export const addresses = [
-  {
-    anyOf: [
-      {
-        allOf: [
-          { not: { properties: { type: { enum: ["ws", "websocket"] } }, required: ["type"] } },
-          {
-            not: { properties: { transport: { enum: ["ws", "websocket"] } }, required: ["transport"] }
-          }
-        ]
-      },
-      {
-        properties: {
-          url: {
-            type: "string",
-            pattern: "^\\s*(?:\\$\\{|[Ww][Ss][Ss]?://[^\\s/?#])[^\\u0000\\r\\n]*\\s*$"
-          }
-        }
-      }
-    ]
-  },
-  {
-    anyOf: [
-      {
-        allOf: [
-          {
-            not: {
-              properties: { type: { not: { enum: ["ws", "websocket", "auto", "remote"] } } },
-              required: ["type"]
-            }
-          },
-          {
-            not: {
-              properties: { transport: { not: { enum: ["ws", "websocket", "auto", "remote"] } } },
-              required: ["transport"]
-            }
-          }
-        ]
-      },
-      {
-        properties: {
-          url: {
-            type: "string",
-            pattern: "^\\s*(?:\\$\\{|[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#])[^\\u0000\\r\\n]*\\s*$"
-          }
-        }
-      }
-    ]
-  }
-]
-
-/** What an entry of any kind may have that has no effect here, or a better word. */
+/** What an entry of any kind may have that has no effect here. */
 export const ignored = {
-  disabled: {
-    type: "boolean",
-    description: "The same as `enabled` with the other value, which is better written.",
-    deprecated: true
-  },
-  isDisabled: {
-    type: "boolean",
-    description: "The same as `enabled` with the other value, which is better written.",
-    deprecated: true
-  },
   source: { description: "Where the entry came from: registry, version, sha256." },
   sandbox: { description: "Not supported: the server is not confined, and an issue says so." }
 }
@@ -170,84 +65,39 @@ export const ofLogin = {
   public: { type: "boolean", description: "Whether the client has no secret." }
 }
 
-/** The definitions that a document refers to. */
-export const definitions = {
-  rule: {
-    anyOf: [
-      {
-        type: "object",
-        required: ["name"],
-        properties: {
-          name: {
-            type: "string",
-            minLength: 1,
-            description:
-              "By name, with * for any characters: a convenience, and no protection, because a name can be changed."
-          }
-        },
-        additionalProperties: false
-      },
-      {
-        type: "object",
-        required: ["command"],
-        properties: {
-          command: {
-            type: "array",
-            prefixItems: [{ type: "string", minLength: 1 }],
-            items: { type: "string" },
-            minItems: 1,
-            description: "By the whole command line, word by word."
-          }
-        },
-        additionalProperties: false
-      },
-      {
-        type: "object",
-        required: ["commandLine"],
-        properties: {
-          commandLine: {
-            type: "string",
-            minLength: 1,
-            description: "By the command line, its words joined by spaces, with * for any characters."
-          }
-        },
-        additionalProperties: false
-      },
-      {
-        type: "object",
-        required: ["program"],
-        properties: {
-          program: { type: "string", minLength: 1, description: "By the program, whatever its arguments." }
-        },
-        additionalProperties: false
-      },
-      {
-        type: "object",
-        required: ["url"],
-        properties: {
-          url: {
-            type: "string",
-            pattern:
-              "^(?:\\*|(?:[Hh][Tt][Tt][Pp][Ss]?|[Ww][Ss][Ss]?|[^:/?#\\s]*\\*[^:/?#\\s]*)://(?:\\[[0-9A-Fa-f:.*]+\\](?::[0-9*]+)?|[^/?#\\s<>^|%\\\\[\\]]+)(?:[/?#]\\S*)?|.*\\$\\{.*)$",
-            description: "By address, with * for any characters: https://*.example.com/*"
-          }
-        },
-        additionalProperties: false
-      },
-      {
-        type: "object",
-        required: ["fingerprint"],
-        properties: {
-          fingerprint: { type: "string", minLength: 1, description: "By fingerprint: this very configuration." }
-        },
-        additionalProperties: false
-      }
-    ]
+/** The aspects of a server that a rule can be about, one for each rule. */
+export const rules = {
+  name: {
+    type: "string",
+    minLength: 1,
+    description: "By name, with * for any characters: a convenience, and no protection, because a name can be changed."
   },
+  command: {
+    type: "array",
+    prefixItems: [{ type: "string", minLength: 1 }],
+    items: { type: "string" },
+    minItems: 1,
+    description: "By the whole command line, word by word."
+  },
+  commandLine: {
+    type: "string",
+    minLength: 1,
+    description: "By the command line, its words joined by spaces, with * for any characters."
+  },
+  program: { type: "string", minLength: 1, description: "By the program, whatever its arguments." },
+  url: {
+    type: "string",
+    pattern:
+      "^(?:\\*|(?:[Hh][Tt][Tt][Pp][Ss]?|[Ww][Ss][Ss]?|[^:/?#\\s]*\\*[^:/?#\\s]*)://(?:\\[[0-9A-Fa-f:.*]+\\](?::[0-9*]+)?|[^/?#\\s<>^|%\\\\[\\]]+)(?:[/?#]\\S*)?|.*\\$\\{.*)$",
+    description: "By address, with * for any characters: https://*.example.com/*"
+  },
+  fingerprint: { type: "string", minLength: 1, description: "By fingerprint: this very configuration." }
+}
+
+/** The other definitions that a document refers to: tables with these keys and no others. */
+export const definitions = {
   policy: {
     title: "Which servers may be used",
-    type: "object",
-    required: [],
     properties: {
       allow: {
         type: "array",
@@ -279,11 +129,9 @@ export const definitions = {
         items: { type: "string", minLength: 1 },
         description: "The hosts whose files may be read."
       }
-    },
-    additionalProperties: false
+    }
   },
   permission: {
-    type: "object",
     required: ["tool", "action"],
     properties: {
       tool: {
@@ -297,13 +145,10 @@ export const definitions = {
         additionalProperties: { type: "string" },
         description: "Only calls with these arguments, each a pattern."
       }
-    },
-    additionalProperties: false
+    }
   },
   permissions: {
     title: "Which tools may be used",
-    type: "object",
-    required: [],
     properties: {
       rules: {
         type: "array",
@@ -325,12 +170,10 @@ export const definitions = {
         items: { type: "string", minLength: 1 },
         description: "What may not be used."
       }
-    },
-    additionalProperties: false
+    }
   },
   input: {
     title: "A question to a person",
-    type: "object",
     required: ["id"],
     properties: {
       id: { type: "string", minLength: 1, description: "What ${input:id} asks for." },
@@ -338,7 +181,6 @@ export const definitions = {
       secret: { type: "boolean", description: "Whether the answer is hidden while it is typed." },
       default: { type: "string" },
       choices: { type: "array", items: { type: "string" } }
-    },
-    additionalProperties: false
+    }
   }
 }
