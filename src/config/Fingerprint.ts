@@ -12,8 +12,8 @@ import type * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
 /**
- * What a server is: its transport, its command or address, its environment and its credentials. Secrets enter only here,
- * so a changed token makes another server; a token that a variable or a program gives is known by the name of that only.
+ * The identity of a server: its transport, its command or address, its environment and its credentials. Secrets enter
+ * only here, so a changed token makes another server; a token that a variable or a program gives is known by its name only.
  */
 export const of = (config: ServerConfig.ServerConfig): string => {
   const known = identities.get(config)
@@ -35,7 +35,7 @@ export const connection = (config: ServerConfig.ServerConfig): string =>
 
 const identities = new WeakMap<ServerConfig.ServerConfig, string>()
 
-/** Whether both are one server, whatever its name, filters and limits. */
+/** True if both are one server, whatever its name, filters and limits. */
 export const isSame = (one: ServerConfig.ServerConfig | undefined, other: ServerConfig.ServerConfig): boolean =>
   one === other || (one !== undefined && of(one) === of(other))
 

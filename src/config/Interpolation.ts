@@ -73,7 +73,7 @@ export interface Reference {
 /** A literal text, or what stands for a value. */
 type Part = string | Reference
 
-/** What begins at an offset. Without a `part`, the text up to `end` stays literal, so that nothing nested in it is read. */
+/** A spelling that begins at an offset. Without a `part`, the text up to `end` stays literal, and nothing in it is read. */
 interface Match {
   readonly end: number
   readonly part: Part | undefined

@@ -29,11 +29,11 @@ export const defaults = {
   keepAlive: Duration.seconds(50),
   /** One message, decoded: a stdio line, an SSE event, an HTTP body, a WebSocket message. */
   maxMessageBytes: 16 * 1024 * 1024,
-  /** What is kept of stderr. */
+  /** The end of stderr that is kept. */
   stderrBytes: 64 * 1024,
-  /** What may wait to be written. */
+  /** Bytes that may wait to be written. */
   writeQueueBytes: 8 * 1024 * 1024,
-  /** What is read of the body of an HTTP error. */
+  /** The beginning of the body of an HTTP error that is read. */
   errorBodyBytes: 8 * 1024,
   /** Pages of a list. */
   maxPages: 100,

@@ -312,7 +312,7 @@ const matchOf = (server: Table): Match => ({
   description: text(server, "description")
 })
 
-/** What the registry itself says of a server. */
+/** The registry's own record of a server: its status, and if it is the latest version. */
 const listed = (root: Table): Table => table(table(root.get("_meta")).get("io.modelcontextprotocol.registry/official"))
 
 const foundIn = (root: Table | undefined, address: string, name?: string): Effect.Effect<Found, string> => {
@@ -429,7 +429,7 @@ export const search = (
 export const read = (bytes: Uint8Array, address: string): Effect.Effect<Found, McpError.RegistryError> =>
   Effect.flatMap(Document.decode(bytes, "json"), ({ root }) => foundIn(root, address)).pipe(failing(address, address))
 
-/** What an option would run or reach, line by line, as `approve` shows it: everything in it, without secrets. */
+/** The lines of the program or address of an option, as `approve` shows them: everything in it, without secrets. */
 export const lines = ({ entry, inputs, name }: Option): ReadonlyArray<Consent.ConsentLine> => {
   const item = isFault(entry) ? undefined : itemOf(name, entry)
   if (item?._tag !== "Server") return []

@@ -28,7 +28,7 @@ import * as ServerConfig from "./ServerConfig.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
 import * as Access from "./variableAccess.ts"
 
-/** What `${input:id}` and `${secret:id}` ask for. */
+/** The question of an `${input:id}` or a `${secret:id}`. */
 export interface Question extends Dialect.Input {
   readonly server: string
   /** Who could have written the question. A question of a workspace must be answered by a person. */
@@ -123,7 +123,7 @@ const missing = (
   })
 }
 
-/** What is found out while a configuration is resolved. */
+/** The results beside the configuration itself. */
 interface Notes {
   readonly warnings: Array<Warning>
   readonly secrets: Set<string>
@@ -230,7 +230,7 @@ const answerOf =
     })
   }
 
-/** Whether only the scheme of a header is left, such as `Bearer `, because its variable is empty. */
+/** True if only the scheme of a header is left, such as `Bearer `, because its variable is empty. */
 const isEmptied = (value: string): boolean => /^\s*(?:[A-Za-z][A-Za-z0-9-]*\s+)?$/.test(value)
 
 /** The fields with the values of their templates. */
@@ -393,7 +393,7 @@ const unavailable = () => Effect.fail("is not available here: provide Resolution
 
 const environmentOnly = fromSources({ ...defaults, file: unavailable, run: unavailable })
 
-/** Whether a real path is the folder, or below it. */
+/** True if a real path is the folder, or below it. */
 const isInside = (folder: string, path: string): boolean => {
   const outer = folder.replace(/[\\/]+$/, "")
   return path.startsWith(outer) && /^([\\/]|$)/.test(path.slice(outer.length))

@@ -96,16 +96,16 @@ export const variables = (entry: Entry): ReadonlyMap<string, string | null> =>
 
 type Input<Server extends Schema.Schema.Any> = Omit<Schema.Schema.Encoded<Server>, "transport">
 
-/** What `stdio` takes: durations and secrets may be written plainly. */
+/** The input of `stdio`: durations and secrets may be written plainly. */
 export interface StdioInput extends Input<typeof StdioServer> {}
 
-/** What `docker` takes. */
+/** The input of `docker`. */
 export interface DockerInput extends Input<typeof DockerServer> {}
 
-/** What `http` takes. */
+/** The input of `http`. */
 export interface HttpInput extends Input<typeof HttpServer> {}
 
-/** What `sse` and `ws` take. */
+/** The input of `sse` and `ws`. */
 export interface RemoteInput extends Input<typeof SseServer> {}
 
 const nameOf = (input: object): string =>
@@ -258,7 +258,7 @@ export const limits = (config: ServerConfig, base: Limits.Limits = Limits.defaul
   return { ...base, ...Object.fromEntries(own) }
 }
 
-/** Whether an enabled server connects at start: a required one does, even if its transport is lazy by default. */
+/** True if an enabled server connects at start: a required one does, even if its transport is lazy by default. */
 export const isEager = (config: ServerConfig): boolean => config.lazy !== true || config.required === true
 
 /**
@@ -276,7 +276,7 @@ export interface Site {
   readonly template: string
 }
 
-/** What takes the place of a text; `undefined`: the text is left out. */
+/** Gives the text that takes the place of a template; `undefined`: the text is left out. */
 export type Replace = (site: Site) => string | undefined
 
 const mapValue = (value: unknown, at: string, field: Access.Field, replace: Replace): unknown => {

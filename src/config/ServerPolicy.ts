@@ -183,7 +183,7 @@ const matches = (matcher: Matcher, action: Rule["action"], seen: Seen): boolean 
 const counts = ({ requireIdentity }: Policy, action: Rule["action"], { _tag }: Matcher): boolean =>
   requireIdentity !== true || action === "deny" || _tag !== "Name"
 
-/** Whether a rule is about the command, or about the address, that a server has. */
+/** True for a rule about the command, or about the address, of a server that has one. */
 const isAboutKind = (matcher: Matcher, { argv, url }: Seen): boolean =>
   matcher._tag === "Url" ? url !== undefined : !/^(Name|Fingerprint)$/.test(matcher._tag) && argv !== undefined
 

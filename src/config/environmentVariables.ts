@@ -1,7 +1,7 @@
-/** What is decided about a variable of a process: whether an entry may set it, a server inherits it, or consent shows it. */
+/** Decisions about a variable of a process: if an entry may set it, a server inherits it, or consent shows it. */
 import * as Names from "./variableNames.ts"
 
-/** What a variable changes if an entry sets it. */
+/** The change that a variable makes if an entry sets it. */
 export type Effect = keyof typeof Names.effects
 
 const words = (text: string): ReadonlyArray<string> => text.split(/\s+/)

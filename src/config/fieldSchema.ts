@@ -1,5 +1,5 @@
 /**
- * What a field of a server can be: the schemas of its values, and what a row of `fields.ts` says about it.
+ * The kinds of fields of a server: the schemas of their values, and the row of each in `fields.ts`.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -116,7 +116,7 @@ export const Listed = Schema.Array(
   )
 ).pipe(Schema.minItems(1))
 
-/** What is wrong with an address. A template says where it leads only when it is resolved. */
+/** The fault of an address. A template says where it leads only when it is resolved. */
 const addressFault = (text: string, protocols: ReadonlyArray<string>): string | undefined => {
   if (text.includes("${")) return undefined
   if (!URL.canParse(text)) return `not a URL: ${JSON.stringify(text.slice(0, 256))}`
@@ -136,18 +136,18 @@ export interface Row {
   readonly schema: Schema.Schema.Any
   readonly required?: true
   /**
-   * Whether another value makes it another server, with a connection, pins and approvals of its own. `false`: the field
+   * `true`: another value makes it another server, with a connection, pins and approvals of its own. `false`: the field
    * says how the server is used.
    */
   readonly identity: boolean
   /** `false`: another value needs no new connection. */
   readonly connection?: false
-  /** What its texts are, if they may hold templates; after the first text of a list they are arguments. */
+  /** The kind of its texts, if they may hold templates; after the first text of a list they are arguments. */
   readonly template?: Access.Field
   /** The right that the origin of a file needs to set it. */
   readonly restrictedTo?: keyof Scope.Rights
   /**
-   * What happens where the entry of a stronger file is laid over that of a weaker one. `target`: it says what is started
+   * The rule where the entry of a stronger file is laid over that of a weaker one. `target`: it says what is started
    * or reached. `credential`: it is meant for that target and does not follow to another one. Default: it follows.
    */
   readonly overlay?: "target" | "credential"
@@ -155,11 +155,11 @@ export interface Row {
   readonly aliases?: ReadonlyArray<string>
   /** Other words for its values in files. */
   readonly words?: { readonly [Word in string]: string }
-  /** Whether a person is shown that it is there, and not its value. */
+  /** A person is shown that it is there, and not its value. */
   readonly secret?: true
-  /** What a person reads about it in an editor and, without `label`, before agreeing to it. */
+  /** The sentence that editors show. */
   readonly description: string
-  /** What its line of consent begins with; default: its key. */
+  /** The first words of its line of consent. Without it the field is shown as a setting, by its key. */
   readonly label?: string
 }
 

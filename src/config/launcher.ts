@@ -1,4 +1,4 @@
-/** What a command line runs in the end: through wrappers, package runners (npx, uvx, …), container engines, and deno. */
+/** Finds the program that a command line starts: behind wrappers, package runners (npx, uvx, …) and container engines. */
 import { engineOptions, engines, type Runner, runners, wrappers } from "./launchers.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 

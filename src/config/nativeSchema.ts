@@ -1,6 +1,6 @@
 /** The parts of the published JSON Schema of the native format that are no servers, whose parts nativeDocument.ts makes. */
 
-/** What a document may have beside its servers. */
+/** The keys of a document beside its servers. */
 export const beside = {
   inputs: {
     type: "array",
@@ -53,13 +53,13 @@ export const transports = {
   }
 }
 
-/** What an entry of any kind may have that has no effect here. */
+/** The keys of an entry of any kind that have no effect here. */
 export const ignored = {
   source: { description: "Where the entry came from: registry, version, sha256." },
   sandbox: { description: "Not supported: the server is not confined, and an issue says so." }
 }
 
-/** What a login may have that no configuration has. */
+/** The keys of a login that no configuration has. */
 export const ofLogin = {
   enabled: { type: "boolean", description: "Whether to log in." },
   public: { type: "boolean", description: "Whether the client has no secret." }

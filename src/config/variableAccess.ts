@@ -10,7 +10,7 @@ import * as Scope from "./Scope.ts"
 /** Where a template stands. Fields that are sent to a server, or that decide which program runs, may ask for less. */
 export type Field = "command" | "cwd" | "argument" | "url" | "header"
 
-/** What decides on the references of an entry: its rights, and the values they can have. */
+/** The rights of an entry, and the values that its references can have. */
 export interface Asking {
   readonly origin: Scope.Origin
   /** The variables that the entry was allowed to read. */
@@ -65,7 +65,7 @@ const inHost = (template: string): ReadonlySet<string> => {
 }
 
 /**
- * Whether a reference may be read in this field. An origin with the right to the environment reads all of it; others
+ * Decides which references may be read in this field. An origin with the right to the environment reads all of it; others
  * read their own literal variables, granted ones, and harmless ones where nothing is sent. A host name, a command and a
  * folder never hold a credential, because they are shown.
  */
@@ -103,7 +103,7 @@ export const answeredBy = ({ kind, name }: Interpolation.Reference): string | un
     ? `MCP_${kind.toUpperCase()}_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")}`
     : undefined
 
-/** What a person can do about a reference without a value. */
+/** The next step for a person where a reference has no value. */
 export const nextStep = (
   reference: Interpolation.Reference,
   why: Failure["kind"],

@@ -1,7 +1,7 @@
 /** The known variables of a process environment, by what is decided about them. Names are in upper case, as on Windows. */
 
 /**
- * What a variable changes if an entry sets it.
+ * The change that a variable makes if an entry sets it.
  *
  * - `code`: the program loads or runs other code.
  * - `trust`: the program accepts any peer, or writes down its keys.
