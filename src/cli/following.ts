@@ -1,4 +1,4 @@
-/** Commands that go on until somebody ends them, or for as long as they are told. */
+/** Commands that run until Ctrl-C, or for a given time. */
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

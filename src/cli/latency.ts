@@ -1,7 +1,4 @@
-/**
- * How long servers take to answer: calls as they are made, and a question to those that are connected. None is connected
- * for it.
- */
+/** How long servers take to answer calls and pings. A ping connects no server. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -12,9 +9,9 @@ import type * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 
 export interface Latency {
-  /** Asks each once, all at the same time. */
+  /** Pings each connected server, all at the same time. */
   readonly measure: Effect.Effect<void>
-  /** Asks those of which nothing is known yet. */
+  /** Pings those without a sample. */
   readonly greet: Effect.Effect<void>
   /** Milliseconds, the newest last; nothing for an answer that did not come. */
   readonly of: (server: string) => ReadonlyArray<number | undefined>
@@ -32,7 +29,7 @@ export const patience = Duration.seconds(5)
 
 const perMilli = 1_000_000
 
-/** Nobody waits for an answer any more, or none was given. */
+/** The outcomes of calls without an answer. */
 const unanswered: ReadonlySet<Extract<McpEvent.McpEvent, { readonly _tag: "CallEnded" }>["outcome"]> = new Set([
   "ConnectionLost",
   "RequestTimeout"

@@ -47,8 +47,11 @@ export const watched = <A, E, R>(
     if (event._tag === "StatusChanged" && event.status._tag !== "Connecting") installs.delete(event.server)
     if (event._tag !== "Installing") return
     const what = installing(event)
-    if (event.awaitedBy === "connect") installs.set(event.server, what)
-    else if (!quiet) {
+    if (event.awaitedBy === "connect") {
+      installs.set(event.server, what)
+      // a terminal shows it as progress
+      if (!quiet && !screen.isTerminal) screen.log(`${what}: the command waits until it is done`)
+    } else if (!quiet) {
       const stop = `Ctrl-C ${isInterrupted ? "again" : "twice"} stops it.`
       screen.log(`${what}: waiting until it is done, because stopping it now can break its cache. ${stop}`)
     }

@@ -62,6 +62,7 @@ describe("the documents of commands", patient, () => {
         kind: "missing-transport",
         path: "FOLDER/servers.json",
         line: 1,
+        column: 192,
         server: "bad",
         at: null,
         provider: "native",

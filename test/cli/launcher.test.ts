@@ -56,10 +56,11 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     // past the limit
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     finish()
-    const { code, stdout } = await running.ended
+    const { code, stderr, stdout } = await running.ended
     assertWhole()
     assert.strictEqual(code, 0)
     assert.match(stdout, /^slow +stdio +connected +4 /m)
+    assert.match(stderr, /^npx is installing @scope\/slow for slow: the command waits until it is done$/m)
   })
 
   it("is waited for at the end of a command that has timed out, so that its cache stays whole", async () => {

@@ -125,7 +125,7 @@ describe("what status says", () => {
         Connected({ server: "a", ...about, took: Duration.nanos(1_234_567n) }),
         "00:00:07 a connected over stdio in 1ms, protocol 1 (session era)"
       ],
-      [Closed({ server: "a", end }), "00:00:07 a closed in 1ms (exited-before)"],
+      [Closed({ server: "a", end }), "00:00:07 a ended in 1ms (exited-before)"],
       [
         StartupComplete({ ready: ["b"], failed: [{ server: "a", error }], took: Duration.seconds(1) }),
         "00:00:07 startup complete in 1s: 1 ready, 1 failed"

@@ -79,7 +79,7 @@ const facts = (value: unknown, name = ""): ReadonlyArray<string> => {
   return [name === "" || name === "_tag" ? shown : `${words(name)} ${shown}`]
 }
 
-const statusOf = ({ server, status }: ServerStatus.Change): string | undefined => {
+const statusOf = ({ status }: ServerStatus.Change): string | undefined => {
   switch (status._tag) {
     // events of their own
     case "Connecting":
@@ -88,9 +88,6 @@ const statusOf = ({ server, status }: ServerStatus.Change): string | undefined =
       return status.pausedUntil === undefined ? undefined : `paused until ${Following.clock(status.pausedUntil)} UTC`
     case "Reconnecting":
       return `waiting: attempt ${status.attempt} at ${Following.clock(status.until)} UTC`
-    case "Failed":
-    case "NeedsAuth":
-      return `${View.stateOf(status)}: ${View.unnamed(server, status.error.message)}`
     default:
       return "why" in status ? `${View.stateOf(status)} (${status.why})` : View.stateOf(status)
   }
@@ -112,7 +109,7 @@ const sentence = Match.type<McpEvent.McpEvent>().pipe(
     StartupUpdate: () => undefined,
     StartupComplete: ({ failed, ready, took }) =>
       `startup complete in ${time(took)}: ${ready.length} ready, ${failed.length} failed`,
-    Closed: ({ end: { how, took } }) => `closed in ${time(took)} (${words(how)})`,
+    Closed: ({ end: { how, took } }) => `ended in ${time(took)} (${words(how)})`,
     CallBegan: ({ origin, tool }) => `call of ${tool} by a ${origin}`,
     CallEnded: ({ outcome, took, tool }) => `call of ${tool} ended in ${time(took)}: ${words(outcome)}`,
     ConfigurationFound: ({ blocked, issues, servers }) =>
