@@ -27,9 +27,9 @@ const shapes = {
     ["Edited", "configEdit", "Edited"]
   ],
   add: [["Added", "configEdit", "Edited"]],
-  approve: [["Approvals", "commands/approve", "Approvals"], ["ToolApproval", "approveTool", "ToolApproval"]],
+  approve: [["Approvals", "commands/approve", "Approvals"], ["ToolApproval", "commands/approve", "ToolApproval"]],
   revoke: [["Agreed", "commands/revoke", "Agreed"]],
-  auth: [["Logins", "authShape", "Logins"]],
+  auth: [["Logins", "commands/auth", "Logins"]],
   serve: [["Serving", "commands/serve", "Serving"], ["Entry", "commands/serve", "Entry"]],
   doctor: [["Report", "commands/doctor", "Report"]],
   smoke: [["Promises", "commands/smoke", "Smoke"]]

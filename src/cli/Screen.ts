@@ -191,6 +191,13 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
   }
 }
 
+/** Whether an answer agrees; anything but a yes does not. */
+export const isYes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
+
+/** Asks for agreement. */
+export const confirm = (screen: Screen["Type"], question: string): Effect.Effect<boolean> =>
+  Effect.map(screen.ask(`${question} [y/N] `), isYes)
+
 /** The terminal or the pipes of this process. */
 export const device: Effect.Effect<Device> = Node.make
 

@@ -9,8 +9,6 @@ import { isCredential } from "../text/credentialName.ts"
 import * as ShellWords from "../text/shellWords.ts"
 import * as Screen from "./Screen.ts"
 
-const yes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
-
 const label = (text: string): string => `  ${text}: `.padEnd(16)
 
 /** A text that is longer than the limit as its length and both ends. */
@@ -88,7 +86,7 @@ export const consent = (
           `  ${["mcp-runtime", "approve", ShellWords.quote(one.server), ...granting].join(" ")}`
         ])
       )
-      if (!yes(yield* screen.ask("Start it, now and from now on? [y/N] "))) continue
+      if (!(yield* Screen.confirm(screen, "Start it, now and from now on?"))) continue
       yield* trust.approve(one.fingerprint)
       hasAgreed = true
     }
@@ -123,7 +121,7 @@ const read = (
       const answer = yield* screen.ask(`Page ${at + 1} of ${all.length}. Enter shows the next one, n refuses: `)
       if (answer === undefined || answer.trim() !== "") return false
     }
-    return yes(yield* screen.ask("Send it? [y/N] "))
+    return yield* Screen.confirm(screen, "Send it?")
   })
 
 /** Asks the person at the terminal where a rule wants it, one question at a time; without a terminal, no person. */

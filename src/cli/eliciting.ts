@@ -9,7 +9,7 @@ import { isCredential } from "../text/credentialName.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Form from "./form.ts"
-import type * as Screen from "./Screen.ts"
+import * as Screen from "./Screen.ts"
 
 type Answer = InputHandlers.ElicitationAnswer
 
@@ -38,8 +38,6 @@ const cancelled: Answer = { action: "cancel" }
 /** Typed in the place of an answer. */
 const words: ReadonlyMap<string, Answer> = new Map<string, Answer>([[".decline", declines], [".cancel", cancelled]])
 
-const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())
-
 /** A field for a secret is announced with the name of its server, and not shown while it is typed. */
 const isSecret = (field: Form.Field, isSuspect: (text: string) => boolean): boolean =>
   isCredential(field.name) || isCredential(field.label) ||
@@ -63,7 +61,7 @@ const fill = (screen: Shown, server: string, root: JsonRpc.JsonObject, isSuspect
       entries.length === 0 ? `  Agree to it? [y/N] ` : `  Send this to ${server}? [y/N] `
     )
     if (sent === undefined) return cancelled
-    return isYes(sent)
+    return Screen.isYes(sent)
       ? { action: "accept", content: Object.fromEntries(entries) } satisfies Answer
       : words.get(sent.trim()) ?? declines
   }).pipe(Effect.catchAll((word) => Effect.succeed(words.get(word) ?? cancelled)))
@@ -84,7 +82,7 @@ const visit = (screen: Shown, url: string | undefined) =>
       "  Open it in a browser if you trust it. Go on? [y = yes, n = no, Enter = not now] "
     )
     const text = (given ?? "").trim()
-    return isYes(text)
+    return Screen.isYes(text)
       ? { action: "accept" } satisfies Answer
       : /^no?$/i.test(text)
       ? declines

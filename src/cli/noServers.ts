@@ -78,8 +78,7 @@ export const offer = (shared: Command.Shared, near: (path: string) => string) =>
     const screen = yield* Screen.Screen
     if (hosts.length === 0 || !screen.isInteractive || shared.json) return false
     yield* screen.err(`${detail} Other programs have some:`, "", ...lines(hosts, near, screen.columns), "")
-    const answer = yield* screen.ask("Use them from now on? [y/N] ")
-    if (!/^y(es)?$/i.test((answer ?? "").trim())) return false
+    if (!(yield* Screen.confirm(screen, "Use them from now on?"))) return false
     yield* ConfigEdit.importHosts(shared, hosts.map(({ host }) => host))
     return true
   })

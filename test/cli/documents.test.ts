@@ -5,10 +5,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema, type SchemaAST as AST } from "effect"
-import { ToolApproval } from "../../src/cli/approveTool.ts"
-import { Logins } from "../../src/cli/authShape.ts"
 import * as Commands from "../../src/cli/Commands.ts"
-import { Approvals } from "../../src/cli/commands/approve.ts"
+import { Approvals, ToolApproval } from "../../src/cli/commands/approve.ts"
+import { Logins } from "../../src/cli/commands/auth.ts"
 import { Called } from "../../src/cli/commands/call.ts"
 import { Validated } from "../../src/cli/commands/config.ts"
 import { Report } from "../../src/cli/commands/doctor.ts"

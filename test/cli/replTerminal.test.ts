@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { PassThrough } from "node:stream"
+import { terminalOver } from "../../src/cli/commands/repl.ts"
 import * as NodeAsk from "../../src/cli/nodeAsk.ts"
-import * as ReplTerminal from "../../src/cli/replTerminal.ts"
 
 const up = "\u001b[A"
 const interrupt = "\u0003"
@@ -15,7 +15,7 @@ const terminal = Effect.gen(function*() {
   output.setEncoding("utf8").on("data", (text: string) => {
     shown += text
   })
-  const reading = yield* ReplTerminal.over(input, output)(() => [[], ""])
+  const reading = yield* terminalOver(input, output)(() => [[], ""])
   return {
     reading,
     press: (keys: string) => Effect.sync(() => void input.write(keys)),

@@ -7,13 +7,16 @@ import * as McpError from "../../McpError.ts"
 import { isCredential } from "../../text/credentialName.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as ShellWords from "../../text/shellWords.ts"
+import * as ToolPins from "../../tools/ToolPins.ts"
 import * as Application from "../Application.ts"
-import * as ApproveTool from "../approveTool.ts"
 import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
-import { usable } from "../toolFound.ts"
+import { reasonOf } from "../serverView.ts"
+import { choice, identityOf, usable } from "../toolFound.ts"
+import { format, spelled } from "../toolRef.ts"
 import { Usage } from "../Usage.ts"
 
 const Waiting = Schema.Struct({
@@ -165,9 +168,8 @@ const decide = (
       ])
     }
     if (!screen.isInteractive && !isNamedExactly) return told(one, "waiting")
-    if (screen.isInteractive) {
-      const answer = yield* screen.ask("Start it, now and from now on? [y/N] ")
-      if (!/^y(es)?$/i.test((answer ?? "").trim())) return told(one, "refused")
+    if (screen.isInteractive && !(yield* Screen.confirm(screen, "Start it, now and from now on?"))) {
+      return told(one, "refused")
     }
     yield* trust.approve(one.fingerprint, { variables: granted })
     yield* screen.note([{ text: "approved", style: "good" }, `: ${one.server}`])
@@ -230,6 +232,107 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
       return codeOf(decided)
     }))
 
+/** The document of `approve --tool --json`. */
+export const ToolApproval = Schema.Struct({
+  server: Schema.String,
+  tool: Schema.String,
+  /** Of what it is now; nothing, if it is not set aside. */
+  fingerprint: Schema.NullOr(Schema.String),
+  changes: Schema.Array(Schema.String),
+  /** `waiting`: there was no person to ask. */
+  decision: Schema.Literal("approved", "refused", "waiting", "unneeded")
+})
+
+type Decision = typeof ToolApproval.Type["decision"]
+
+/** Shows what has changed, and asks, or takes the fingerprint of what was shown before for a yes. */
+const decideTool = (
+  one: ToolPins.Quarantined,
+  fingerprint: string | undefined,
+  pins: ToolPins.ToolPins["Type"]
+): Effect.Effect<Decision, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    yield* screen.err(
+      [
+        { text: spelled(one), style: "strong" },
+        one.why === "changed" ? " is not what it was:" : " has to be approved:"
+      ],
+      ...ToolPins.render(one.changes).map((line) => `  ${line}`),
+      [{ text: "  fingerprint: ", style: "weak" }, one.fingerprint]
+    )
+    if (fingerprint !== undefined && fingerprint !== one.fingerprint) {
+      return yield* new Usage({
+        detail: "The fingerprint is that of something else: the tool has changed since it was shown.",
+        next: "Look at what it is now before you agree to it."
+      })
+    }
+    if (fingerprint === undefined && one.changes.some(({ omitted = 0 }) => omitted > 0)) {
+      yield* screen.err(
+        [
+          { text: "not asked: ", style: "warning" },
+          "its new definition is too long to be shown whole, so it cannot be approved here."
+        ],
+        "Read the whole definition, or have the server's author explain it, and approve exactly this one with",
+        `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
+      )
+      return "waiting"
+    }
+    if (!screen.isInteractive && fingerprint === undefined) {
+      yield* screen.err(
+        "There is no terminal to ask at. After reading this, approve it with",
+        `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
+      )
+      return "waiting"
+    }
+    if (screen.isInteractive && !(yield* Screen.confirm(screen, "Use it as it is now?"))) return "refused"
+    yield* pins.approve(one.server, one.tool, one.fingerprint)
+    yield* screen.note([{ text: "approved", style: "good" }, `: ${spelled(one)}`])
+    return "approved"
+  })
+
+const approveTool = (
+  ref: string,
+  { args, shared }: Command.Invocation
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+  Application.use(
+    shared,
+    (discovery) =>
+      identityOf(ref, discovery) === undefined
+        ? Effect.fail(new Usage({ detail: "The tool is to be named with its server.", next: "Write SERVER/TOOL." }))
+        : choice(ref, discovery, shared),
+    ({ discovery, pins, runtime, settled }) =>
+      Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const identity = identityOf(ref, discovery)!
+        const { missing, quarantined, tools } = yield* Offered.asking(Effect.zipRight(settled, runtime.tools))
+        const absent = missing.find(({ server }) => server === identity.server)
+        if (absent !== undefined) return yield* reasonOf(absent)
+        const one = quarantined.find(({ server, tool }) => server === identity.server && tool === identity.tool)
+        const known = tools.filter(({ serverName }) => serverName === identity.server).map(({ tool }) => tool.name)
+        if (one === undefined && !known.includes(identity.tool)) {
+          const names = [...known, ...quarantined.map(({ tool }) => tool)]
+          return yield* new McpError.NotFound({
+            server: identity.server,
+            kind: "tool",
+            name: identity.tool,
+            suggestions: nearest(identity.tool, names)
+          })
+        }
+        if (one === undefined) yield* screen.note(`${spelled(identity)} has not changed, so it needs no approval.`)
+        const decision = one === undefined ? "unneeded" : yield* decideTool(one, args[0]?.toLowerCase(), pins)
+        if (shared.json) {
+          yield* screen.json(ToolApproval, {
+            ...identity,
+            fingerprint: one?.fingerprint ?? null,
+            changes: one === undefined ? [] : ToolPins.render(one.changes),
+            decision
+          })
+        }
+        return decision === "approved" || decision === "unneeded" ? ExitCode.ok : ExitCode.permission
+      })
+  )
+
 const run: Command.Command["run"] = (invocation) => {
   const { args, isSet, value } = invocation
   const wrong = (detail: string) => Effect.fail(new Usage({ detail, next: "See mcp-runtime approve --help." }))
@@ -238,7 +341,7 @@ const run: Command.Command["run"] = (invocation) => {
   if (isSet("variable") && (args.length === 0 || ref !== undefined)) {
     return wrong("Variables are given to one server: say to which.")
   }
-  return ref === undefined ? servers(invocation) : ApproveTool.run(ref, invocation)
+  return ref === undefined ? servers(invocation) : approveTool(ref, invocation)
 }
 
 export const command: Command.Command = {

@@ -1,17 +1,117 @@
 /** `mcp-runtime auth`: logs in to remote servers, and out. */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Credentials from "../../auth/Credentials.ts"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as McpError from "../../McpError.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
-import * as Shape from "../authShape.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Screen from "../Screen.ts"
+import * as Table from "../table.ts"
 import { usable } from "../toolFound.ts"
 import { Usage } from "../Usage.ts"
+
+const State = Schema.Literal("logged-in", "logged-out", "configured", "blocked", "disabled", "invalid", "unknown")
+
+const Login = Schema.Struct({
+  server: Schema.String,
+  /** `configured`: there is no login, because the configuration has the credentials. */
+  state: State,
+  issuer: Schema.NullOr(Schema.String),
+  scopes: Schema.Array(Schema.String),
+  /** Milliseconds since 1970. */
+  expiresAt: Schema.NullOr(Schema.Number),
+  /** Whether it goes on after that by itself. */
+  renewable: Schema.Boolean,
+  error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String }))
+})
+
+/** The document of `auth --json`. */
+export const Logins = Schema.Struct({
+  /** In words for a person. */
+  keptIn: Schema.String,
+  servers: Schema.Array(Login)
+})
+
+type Login = typeof Login.Type
+
+const without = (
+  server: string,
+  state: Login["state"],
+  error?: McpRuntime.ConnectFailure
+): Login => ({
+  server,
+  state,
+  issuer: null,
+  scopes: [],
+  expiresAt: null,
+  renewable: false,
+  error: error === undefined ? null : { tag: McpError.label(error), message: error.message }
+})
+
+const loginOf = (server: string, status: Credentials.Status): Login => {
+  switch (status._tag) {
+    case "Configured":
+      return without(server, "configured")
+    case "LoggedOut":
+      return without(server, "logged-out")
+    case "LoggedIn":
+      return {
+        server,
+        state: "logged-in",
+        issuer: status.issuer,
+        scopes: status.scope?.split(" ").filter((scope) => scope !== "") ?? [],
+        expiresAt: status.expiresAt ?? null,
+        renewable: status.renewable,
+        error: null
+      }
+  }
+}
+
+const styles: Record<Login["state"], Screen.Style> = {
+  "logged-in": "good",
+  "logged-out": "warning",
+  "configured": "plain",
+  "blocked": "warning",
+  "disabled": "weak",
+  "invalid": "bad",
+  "unknown": "bad"
+}
+
+const minute = (milliseconds: number): string =>
+  `${DateTime.formatIso(DateTime.unsafeMake(milliseconds)).slice(0, 16).replace("T", " ")} UTC`
+
+const until = ({ expiresAt, renewable, state }: Login): string => {
+  if (state !== "logged-in") return "-"
+  if (renewable) return "renewed by itself"
+  return expiresAt === null ? "not said" : minute(expiresAt)
+}
+
+const header: ReadonlyArray<Table.Column> = [
+  { title: "SERVER" },
+  { title: "LOGIN" },
+  { title: "RIGHTS", rank: 3 },
+  { title: "UNTIL", rank: 2 },
+  { title: "ISSUER", rank: 1 }
+]
+
+const table = (logins: ReadonlyArray<Login>, columns: number): ReadonlyArray<Screen.Line> =>
+  Table.narrowed(
+    header,
+    logins.map((login) => [
+      { text: login.server, style: "strong" },
+      { text: login.state, style: styles[login.state] },
+      login.scopes.length === 0 ? "-" : login.scopes.join(" "),
+      until(login),
+      login.issuer ?? "-"
+    ]),
+    columns
+  )
 
 const isRemote = ({ config, entry }: ConfigDiscovery.Found): boolean => {
   const transport = config?.transport ?? entry?.transport
@@ -38,10 +138,10 @@ const one =
       return { ...more, servers: [server], consent: true, rests: true }
     })
 
-const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Shape.Login>) =>
+const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Login>) =>
   Effect.flatMap(
     Effect.all([Screen.Screen, keptIn]),
-    ([screen, keptIn]) => screen.json(Shape.Logins, { keptIn, servers })
+    ([screen, keptIn]) => screen.json(Logins, { keptIn, servers })
   )
 
 /** Notes that a login is kept although the connection after it failed. */
@@ -71,7 +171,7 @@ const login = (server: string, { isSet, shared, values }: Command.Invocation) =>
           })
         }
         yield* Effect.tapError(runtime.servers.login(server), (error) => unused(application, server, error))
-        const now = Shape.of(server, yield* runtime.servers.loginStatus(server))
+        const now = loginOf(server, yield* runtime.servers.loginStatus(server))
         if (shared.json) yield* report(application, [now])
         else {
           yield* screen.out(
@@ -98,7 +198,7 @@ const logout = (server: string, { shared }: Command.Invocation) =>
       if (error !== undefined) {
         yield* screen.note(`The tokens may be valid until they expire, because they were not revoked: ${error.message}`)
       }
-      if (shared.json) yield* report(application, [Shape.of(server, yield* runtime.servers.loginStatus(server))])
+      if (shared.json) yield* report(application, [loginOf(server, yield* runtime.servers.loginStatus(server))])
       else if (before._tag === "LoggedIn") yield* screen.out([{ text: "logged out", style: "good" }, ` of ${server}`])
       else yield* screen.note(`${server}: there was no login.`)
       return ExitCode.ok
@@ -108,16 +208,16 @@ const statusOf = ({ runtime }: Application.Application, { name, state }: ConfigD
   switch (state._tag) {
     case "Ready":
       return Effect.match(runtime.servers.loginStatus(name), {
-        onFailure: (error) => Shape.without(name, "unknown", error),
-        onSuccess: (status) => Shape.of(name, status)
+        onFailure: (error) => without(name, "unknown", error),
+        onSuccess: (status) => loginOf(name, status)
       })
     case "Disabled":
-      return Effect.succeed(Shape.without(name, "disabled"))
+      return Effect.succeed(without(name, "disabled"))
     case "Invalid":
-      return Effect.succeed(Shape.without(name, "invalid"))
+      return Effect.succeed(without(name, "invalid"))
     case "Denied":
     case "Untrusted":
-      return Effect.succeed(Shape.without(name, "blocked"))
+      return Effect.succeed(without(name, "blocked"))
   }
 }
 
@@ -141,7 +241,7 @@ const status = (server: string | undefined, { shared }: Command.Invocation) => {
         else if (application.discovery.servers.length === 0) yield* NoServers.note
         else if (logins.length === 0) yield* screen.note("No server here is a remote one, so there are no logins.")
         else {
-          yield* screen.out(...Shape.table(logins, screen.columns))
+          yield* screen.out(...table(logins, screen.columns))
           for (const { error } of logins) if (error !== null) yield* screen.note(error.message)
           yield* screen.note(`Logins are kept in ${yield* application.keptIn}.`)
         }
