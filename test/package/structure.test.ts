@@ -250,6 +250,8 @@ const rebuilt: Readonly<Record<string, number>> = {
   safety: 3_800,
   // a ratchet: issue 20 asks for 5,600
   cli: 11_150,
+  // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")
+  server: 4_336,
   // a ratchet: issue 19 asks for 2,300
   agent: 2_335
 }
@@ -281,6 +283,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [...belowRuntime, "stderrReader", "runtime", "McpRuntime", "agent", "server", "node"],
   node: [...belowRuntime, "runtime", "McpRuntime", "agent", "server"],
   agent: [...belowRuntime, "broadcast", "runtime", "McpRuntime"],
+  server: [...belowRuntime, "runtime", "McpRuntime"],
   safety: [...model, "scoped", "runtimeLog", "resilience", "tools"],
   testing: [...belowTransport, "transport", "client", "auth", "observability", "runtime", "McpRuntime"]
 }
