@@ -240,7 +240,7 @@ export const make = (
       info: { name, version, title },
       instructions,
       capabilities: { tools: {}, resources: {}, prompts: {}, logging: {}, experimental: { [event]: {} } },
-      attend: () => Effect.succeed({ handlers, hints: () => ({ ttlMs: 3_600_000, cacheScope: "public" }) })
+      open: () => Effect.succeed({ handlers, hints: () => ({ ttlMs: 3_600_000, cacheScope: "public" }) })
     }
   })
 

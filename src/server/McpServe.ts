@@ -18,11 +18,11 @@ import * as ToolSearch from "../tools/ToolSearch.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as OwnTools from "./gateway/ownTools.ts"
 import * as PassThrough from "./gateway/passThrough.ts"
+import * as Peers from "./gateway/peers.ts"
 import * as Prompts from "./gateway/prompts.ts"
 import * as Resources from "./gateway/resources.ts"
 import * as Seats from "./gateway/seats.ts"
 import * as Tools from "./gateway/tools.ts"
-import * as Visits from "./gateway/visits.ts"
 import type * as HttpEndpoint from "./HttpEndpoint.ts"
 import * as McpServer from "./McpServer.ts"
 
@@ -160,9 +160,9 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
     // before the first caller, which need not wait then
     if (!single) yield* Effect.forkScoped(Effect.ignoreLogged(seats.shared))
 
-    const attend = (visit: McpServer.Visit): Effect.Effect<McpServer.Attendance, never, Scope.Scope> =>
-      Effect.map(Visits.make(seats, options, visit), ({ notified, setLogLevel, ...place }) => {
-        const parts: Visits.Parts = { options, place, texts, refusal, links: Resources.links() }
+    const open = (peer: McpServer.Peer): Effect.Effect<McpServer.Service, never, Scope.Scope> =>
+      Effect.map(Peers.make(seats, options, peer), ({ notified, setLogLevel, ...place }) => {
+        const parts: Peers.Parts = { options, place, texts, refusal, links: Resources.links() }
         const tools = Tools.make(parts)
         const resources = Resources.make(parts)
         const prompts = Prompts.make(parts, resources.template)
@@ -193,7 +193,7 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
             ["completion/complete", prompts.complete]
           ]),
           extensions: (caller) => Effect.orElseSucceed(Effect.flatMap(place.base(caller), extensionsOf), () => ({})),
-          watch: (uri) => resources.watch(uri, (uri) => visit.notify("notifications/resources/updated", { uri })),
+          watch: (uri) => resources.watch(uri, (uri) => peer.notify("notifications/resources/updated", { uri })),
           notified,
           setLogLevel
         }
@@ -203,7 +203,7 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
       info: { name, version, title },
       instructions,
       capabilities,
-      attend,
+      open,
       shared: Effect.map(seats.shared, ({ context }) => context),
       seats: seats.size
     }

@@ -86,7 +86,7 @@ export interface Exchange {
 export type Handler = (exchange: Exchange) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 
 /** The way to a caller outside of its requests. */
-export interface Visit {
+export interface Peer {
   readonly caller: Caller
   /** Notifies the caller, or in the stateless era its subscriptions. Dropped where there is no room. */
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => void
@@ -96,7 +96,7 @@ export interface Visit {
 }
 
 /** What an offer has for one caller, as long as the caller is there. */
-export interface Attendance {
+export interface Service {
   /** By method; other methods are not found. */
   readonly handlers: ReadonlyMap<string, Handler>
   /** `capabilities.extensions` for this caller, beside the capabilities of the offer. */
@@ -122,9 +122,9 @@ export interface Offer {
   readonly capabilities: JsonRpc.JsonObject
   /**
    * A caller has come; its scope closes when it is gone. All callers without a session over one HTTP endpoint are one
-   * visit, and their exchanges say who they are.
+   * peer, and their exchanges say who they are.
    */
-  readonly attend: (visit: Visit) => Effect.Effect<Attendance, Refusal, Scope.Scope>
+  readonly open: (peer: Peer) => Effect.Effect<Service, Refusal, Scope.Scope>
 }
 
 /** What callers may take up. */

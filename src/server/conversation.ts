@@ -93,7 +93,7 @@ const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Ref
 
 /** The resources that are watched for the caller. */
 const subscriptions = Effect.map(FiberMap.make<string, never, McpServer.Refusal>(), (watched) => ({
-  subscribe: (watch: NonNullable<McpServer.Attendance["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
+  subscribe: (watch: NonNullable<McpServer.Service["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
     Effect.gen(function*() {
       const uri = yield* uriOf(params)
       if (FiberMap.unsafeHas(watched, uri)) return {}
@@ -120,7 +120,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
     const inFlight = yield* Exchange.inFlight(limits.maxRequests)
     const { answered, ask, close } = questions(limits.inputTimeout)
     const { subscribe, unsubscribe } = yield* subscriptions
-    const attendance = Scoped.once<McpServer.Attendance>()
+    const service = Scoped.once<McpServer.Service>()
     let caller: McpServer.Caller | undefined
     let level: McpServer.LogLevel = "info"
     yield* Scoped.onClose(close)
@@ -136,12 +136,12 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
           // the best known one, and the caller decides
           : Protocol.sessionVersions[0]!
         const known = caller = { ...read, protocolVersion }
-        const visit = {
+        const peer = {
           caller: known,
           ask: ask(() => output),
           ...Exchange.notifying(() => output, () => level)
         }
-        const there = yield* Effect.onError(attendance.open(Scope.extend(offer.attend(visit), scope)), () =>
+        const there = yield* Effect.onError(service.open(Scope.extend(offer.open(peer), scope)), () =>
           Effect.sync(() => {
             caller = undefined
           }))
@@ -149,7 +149,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         return { protocolVersion, capabilities, serverInfo: offer.info, instructions: offer.instructions }
       })
 
-    const setLevel = (params: JsonRpc.JsonObject, set: McpServer.Attendance["setLogLevel"]): Exchange.Result =>
+    const setLevel = (params: JsonRpc.JsonObject, set: McpServer.Service["setLogLevel"]): Exchange.Result =>
       Effect.gen(function*() {
         const wanted = McpServer.logLevelOf(params["level"])
         if (wanted === undefined) {
@@ -166,7 +166,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         if (method === "ping") return {}
         if (method === "initialize") return yield* initialize(params)
         // messages behind a handshake that takes its time wait for it
-        const there = yield* attendance.settled
+        const there = yield* service.settled
         if (there === undefined || caller === undefined) {
           return yield* McpServer.refusal(
             "invalidRequest",
@@ -208,7 +208,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
             arrival.done()
             if (method === "notifications/cancelled") return Effect.sync(() => inFlight.cancel(params["requestId"]))
             const request: Exchange.Request = { ...arrival, id: "", method, params, output: nowhere, done: constVoid }
-            const there = attendance.settled
+            const there = service.settled
             return inFlight.begin(
               request,
               () => Effect.flatMap(there, (there) => Effect.as(there?.notified?.(method, params) ?? Effect.void, {})),
@@ -222,7 +222,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
       cancel: inFlight.cancel,
       isIdle: inFlight.isIdle,
       protocolVersion: () => caller?.protocolVersion,
-      isOpen: () => attendance.current() !== undefined,
+      isOpen: () => service.current() !== undefined,
       receive,
       drain: Effect.zipRight(Effect.sync(close), inFlight.drain(Duration.decode(limits.drainTimeout)))
     }

@@ -77,7 +77,7 @@ export const callerOf = (
 /** The capabilities of an offer, with the extensions for this caller. */
 export const capabilitiesFor = (
   { capabilities }: McpServer.Offer,
-  { extensions }: McpServer.Attendance,
+  { extensions }: McpServer.Service,
   caller: McpServer.Caller
 ): Effect.Effect<JsonRpc.JsonObject> =>
   extensions === undefined ? Effect.succeed(capabilities) : Effect.map(

@@ -60,7 +60,7 @@ const notCached: McpServer.CacheHints = { ttlMs: 0, cacheScope: "private" }
 
 // Subscriptions
 
-type Notify = McpServer.Visit["notify"]
+type Notify = McpServer.Peer["notify"]
 
 /** The lists whose changes can be subscribed to, by the name in the filter. */
 const lists = Object.entries({
@@ -81,7 +81,7 @@ const subscriptions = (offer: McpServer.Offer) => {
     },
     end: Effect.asVoid(Deferred.succeed(ending, undefined)),
     /** Goes on until it is interrupted, or all subscriptions end. */
-    listen: ({ id, output, params }: Exchange.Request, watch: McpServer.Attendance["watch"]): Exchange.Result =>
+    listen: ({ id, output, params }: Exchange.Request, watch: McpServer.Service["watch"]): Exchange.Result =>
       Effect.scoped(Effect.gen(function*() {
         if (subscribers.size >= maxSubscriptions) return yield* crowded
         const asked = Messages.objectOf(params["notifications"])
@@ -124,7 +124,7 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
     const inFlight = yield* Exchange.inFlight(limits.maxRequests)
     const roundTrips = yield* RoundTrips.make(limits.inputTimeout)
     const { end, listen, notify } = subscriptions(offer)
-    const visit: McpServer.Visit = {
+    const peer: McpServer.Peer = {
       caller: {
         era: "stateless",
         link,
@@ -137,13 +137,13 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
       log: () => undefined,
       ask: () => McpServer.refusal("internal", "A caller without a session cannot be asked outside of a request")
     }
-    const attendance = Scoped.once<McpServer.Attendance>()
+    const service = Scoped.once<McpServer.Service>()
 
     const resultOf = (
       request: Exchange.Request,
       now: Exchange.Now,
       caller: McpServer.Caller,
-      there: McpServer.Attendance
+      there: McpServer.Service
     ): Exchange.Result => {
       const { method, params } = request
       if (method === "subscriptions/listen") return listen(request, there.watch)
@@ -172,7 +172,7 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
         if (!Protocol.statelessVersions.includes(caller.protocolVersion)) {
           return yield* unsupported(caller.protocolVersion, Protocol.statelessVersions)
         }
-        const there = yield* attendance.open(Scope.extend(offer.attend(visit), scope))
+        const there = yield* service.open(Scope.extend(offer.open(peer), scope))
         const result = yield* resultOf(request, now, caller, there)
         const { resultType = "complete" } = result
         const hints = resultType === "complete" && cacheable.has(method) ? there.hints?.(method) ?? notCached : {}

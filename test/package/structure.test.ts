@@ -191,7 +191,7 @@ const timers: Readonly<Record<string, string>> = {
   "runtime/lists.ts": "spaces the refreshes of one server",
   "safety/Spill.ts": "removes old files",
   "server/StdioServer.ts": "bounds the end of a caller that reads no more",
-  "server/gateway/visits.ts": "debounces the notifications of changed lists",
+  "server/gateway/peers.ts": "debounces the notifications of changed lists",
   "server/httpSession.ts": "bounds a session without a reader",
   "server/roundTrips.ts": "gathers questions, and bounds the wait for their answers",
   "tools/snapshot.ts": "bounds the operations of a store that hangs",

@@ -334,11 +334,11 @@ describe("an agent as a server", () => {
           capabilities: {},
           principal
         } as const
-        const visit = { caller, notify: () => undefined, log: () => undefined, ask: () => Effect.never }
-        const { handlers } = yield* offer.attend(visit)
+        const peer = { caller, notify: () => undefined, log: () => undefined, ask: () => Effect.never }
+        const { handlers } = yield* offer.open(peer)
         const nothing = () => undefined
         const result = yield* handlers.get("tools/call")!({
-          ...visit,
+          ...peer,
           method: "tools/call",
           params: { name, arguments: { ...args } },
           header: nothing,

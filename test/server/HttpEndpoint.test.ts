@@ -245,8 +245,7 @@ describe("a session over HTTP", () => {
       const closed = yield* Deferred.make<void>()
       const { listener, post } = yield* HttpCaller.serve(
         PipedCaller.offer({}, {
-          attend: () =>
-            Effect.zipRight(Effect.addFinalizer(() => Deferred.succeed(closed, undefined)), Effect.die("bug"))
+          open: () => Effect.zipRight(Effect.addFinalizer(() => Deferred.succeed(closed, undefined)), Effect.die("bug"))
         }),
         { maxSessions: 1 }
       )
@@ -300,8 +299,7 @@ describe("a session over HTTP", () => {
       const closed = yield* Deferred.make<void>()
       const { listener, session } = yield* HttpCaller.serve(
         PipedCaller.offer({}, {
-          attend: () =>
-            Effect.as(Effect.addFinalizer(() => Deferred.succeed(closed, undefined)), { handlers: new Map() })
+          open: () => Effect.as(Effect.addFinalizer(() => Deferred.succeed(closed, undefined)), { handlers: new Map() })
         }),
         { sessionTimeout: "100 millis" }
       )
@@ -334,7 +332,7 @@ describe("a session over HTTP", () => {
       const [there, begun] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const { open } = yield* HttpCaller.serve(
         PipedCaller.offer({}, {
-          attend: () =>
+          open: () =>
             Deferred.succeed(begun, undefined).pipe(
               Effect.zipRight(Deferred.await(there)),
               Effect.as({ handlers: new Map() })
@@ -436,16 +434,16 @@ describe("a stream over HTTP", () => {
 
   it.scopedLive("for what belongs to no request keeps what happens while nobody reads, and goes to who came last", () =>
     Effect.gen(function*() {
-      const visits: Array<McpServer.Visit> = []
+      const peers: Array<McpServer.Peer> = []
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({}, {
-        attend: (visit) =>
+        open: (peer) =>
           Effect.sync(() => {
-            visits.push(visit)
+            peers.push(peer)
             return { handlers: new Map() }
           })
       }))
       const { get } = yield* session()
-      const { notify } = visits[0]!
+      const { notify } = peers[0]!
       notify("n", { n: 1 })
       const first = yield* get()
       assert.deepStrictEqual((yield* first.message).message.params, { n: 1 })

@@ -40,11 +40,11 @@ describe("a caller over stdio", () => {
         yield* PipedCaller.initialize(caller)
       }))
 
-    it.scoped("again after nobody could attend to it", () =>
+    it.scoped("again after the offer has refused to open", () =>
       Effect.gen(function*() {
         let times = 0
         const caller = yield* open(PipedCaller.offer({}, {
-          attend: () =>
+          open: () =>
             Effect.suspend(() =>
               ++times === 1
                 ? Effect.fail(new McpServer.Refusal({ code: -32001, message: "not now" }))
@@ -77,7 +77,7 @@ describe("a caller over stdio", () => {
         const there = yield* Deferred.make<void>()
         const told: Array<string> = []
         const caller = yield* open(PipedCaller.offer({}, {
-          attend: () =>
+          open: () =>
             Effect.as(Deferred.await(there), {
               handlers: new Map([["echo", echo]]),
               notified: (method) => Effect.sync(() => told.push(method))
@@ -316,7 +316,7 @@ describe("a caller over stdio", () => {
         const set: Array<string> = []
         const caller = yield* initialized(
           PipedCaller.offer({ saying }, {
-            attendance: { setLogLevel: (level) => Effect.sync(() => set.push(level)) }
+            service: { setLogLevel: (level) => Effect.sync(() => set.push(level)) }
           })
         )
         caller.request(1, "saying")
@@ -357,7 +357,7 @@ describe("a caller over stdio", () => {
       Effect.gen(function*() {
         const heard = yield* Deferred.make<unknown>()
         const caller = yield* initialized(PipedCaller.offer({}, {
-          attendance: { notified: (method, params) => Deferred.succeed(heard, { method, params }) }
+          service: { notified: (method, params) => Deferred.succeed(heard, { method, params }) }
         }))
         caller.notify("notifications/roots/list_changed", { a: 1 })
         assert.deepStrictEqual(yield* Deferred.await(heard), {
@@ -377,7 +377,7 @@ describe("a caller over stdio", () => {
     ) {
       it.scoped(name, () =>
         Effect.gen(function*() {
-          const caller = yield* initialized(PipedCaller.offer({}, { attendance: { notified } }))
+          const caller = yield* initialized(PipedCaller.offer({}, { service: { notified } }))
           caller.notify("notifications/roots/list_changed")
           caller.request(1, "ping")
           assert.strictEqual((yield* caller.next).id, 1)
@@ -459,11 +459,11 @@ describe("a caller over stdio", () => {
         yield* stopped("a")
       }))
 
-    it.scoped("and the scope of who attended to it closes", () =>
+    it.scoped("and the scope of its service closes", () =>
       Effect.gen(function*() {
         const closed: Array<string> = []
         const caller = yield* initialized(PipedCaller.offer({}, {
-          attend: ({ caller }) =>
+          open: ({ caller }) =>
             Effect.as(Effect.addFinalizer(() => Effect.sync(() => closed.push(caller.era))), { handlers: new Map() })
         }))
         caller.request(1, "server/discover", stateless())

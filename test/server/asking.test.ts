@@ -124,13 +124,13 @@ describe("a caller of the session era is asked", () => {
 
   it.scoped("outside of its requests, too", () =>
     Effect.gen(function*() {
-      const visits = yield* Deferred.make<McpServer.Visit>()
+      const peers = yield* Deferred.make<McpServer.Peer>()
       const caller = yield* initialized(
         PipedCaller.offer({}, {
-          attend: (visit) => Effect.as(Deferred.succeed(visits, visit), { handlers: new Map() })
+          open: (peer) => Effect.as(Deferred.succeed(peers, peer), { handlers: new Map() })
         })
       )
-      const { ask } = yield* Deferred.await(visits)
+      const { ask } = yield* Deferred.await(peers)
       const roots = yield* Effect.fork(ask("roots/list"))
       const asked = yield* caller.next
       assert.notProperty(asked, "params")
@@ -375,9 +375,9 @@ describe("a request of the stateless era", () => {
       assert.strictEqual((yield* caller.next).error?.code, -32602)
     }))
 
-  it.scoped("is answered although the offer cannot attend to anybody", () =>
+  it.scoped("is answered with an internal error when the offer dies while it opens", () =>
     Effect.gen(function*() {
-      const caller = yield* open(PipedCaller.offer({}, { attend: () => Effect.die("bug") }))
+      const caller = yield* open(PipedCaller.offer({}, { open: () => Effect.die("bug") }))
       caller.request(1, "echo", stateless())
       assert.strictEqual((yield* caller.next).error?.code, -32603)
     }))
@@ -385,13 +385,13 @@ describe("a request of the stateless era", () => {
 
 describe("what a caller follows", () => {
   const following = Effect.gen(function*() {
-    const visits: Array<McpServer.Visit> = []
+    const peers: Array<McpServer.Peer> = []
     const watched: Array<string> = []
     const offer = PipedCaller.offer({}, {
       capabilities: { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true, listChanged: true } },
-      attend: (visit) =>
+      open: (peer) =>
         Effect.sync(() => {
-          visits.push(visit)
+          peers.push(peer)
           return {
             handlers: new Map(),
             watch: (uri) =>
@@ -404,14 +404,14 @@ describe("what a caller follows", () => {
           }
         })
     })
-    return { offer, visits, watched }
+    return { offer, peers, watched }
   })
 
   const subscriptionId = { "io.modelcontextprotocol/subscriptionId": "l" }
 
   it.scoped("in the stateless era is acknowledged first, then told with the id of its subscription, until all ends", () =>
     Effect.gen(function*() {
-      const { offer, visits, watched } = yield* following
+      const { offer, peers, watched } = yield* following
       const caller = yield* open(offer)
       caller.request(
         "l",
@@ -430,7 +430,7 @@ describe("what a caller follows", () => {
         method: "notifications/subscriptions/acknowledged",
         params: { notifications: { toolsListChanged: true, resourceSubscriptions: ["a:1"] }, _meta: subscriptionId }
       })
-      const { notify } = visits[0]!
+      const { notify } = peers[0]!
       notify("notifications/prompts/list_changed")
       notify("notifications/resources/list_changed")
       notify("notifications/resources/updated", { uri: "a:2" })
@@ -452,7 +452,7 @@ describe("what a caller follows", () => {
 
   it.scoped("in the stateless era ends when it is cancelled", () =>
     Effect.gen(function*() {
-      const { offer, visits, watched } = yield* following
+      const { offer, peers, watched } = yield* following
       const caller = yield* open(offer)
       caller.request(
         "l",
@@ -465,7 +465,7 @@ describe("what a caller follows", () => {
       caller.notify("notifications/cancelled", { requestId: "l" })
       caller.request(1, "ping")
       yield* caller.next
-      visits[0]!.notify("notifications/tools/list_changed")
+      peers[0]!.notify("notifications/tools/list_changed")
       caller.request(2, "ping")
       assert.strictEqual((yield* caller.next).id, 2)
       assert.deepStrictEqual(watched, ["+a:1", "-a:1"])

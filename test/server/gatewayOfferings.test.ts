@@ -110,7 +110,7 @@ describe("resources behind a gateway", () => {
     Effect.gen(function*() {
       const { caller, one } = yield* both({ era: "session", resources: [file("a://a", "a")] }, { era: "session" })
       yield* Effect.scoped(Effect.gen(function*() {
-        yield* caller.attendance.watch!("a://a")
+        yield* caller.service.watch!("a://a")
         yield* one.until(() => one.received("resources/subscribe").length === 1)
         // the server has heard of it, and may not have begun to follow yet
         const updates = Effect.forever(Effect.delay(one.resourceUpdated("a://a"), "10 millis"))

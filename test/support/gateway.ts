@@ -82,7 +82,7 @@ export interface Caller {
   readonly progress: ReadonlyArray<number>
   /** Succeeds once it was told this. */
   readonly hears: (method: string) => Effect.Effect<void>
-  readonly attendance: McpServer.Attendance
+  readonly service: McpServer.Service
 }
 
 export interface CallerOptions {
@@ -111,13 +111,13 @@ export const caller = (gateway: McpServer.Offer, options: CallerOptions = {}) =>
     const logged: Array<McpServer.LogMessage> = []
     const progress: Array<number> = []
     const listeners = new Set<() => void>()
-    const ask: McpServer.Visit["ask"] = (method, params) =>
+    const ask: McpServer.Peer["ask"] = (method, params) =>
       Effect.suspend(() => {
         asked.push({ method, params })
         return answer?.({ method, params }) ??
           Effect.fail(new McpServer.Refusal({ code: McpServer.codes.internal, message: "nobody" }))
       })
-    const visit: McpServer.Visit = {
+    const peer: McpServer.Peer = {
       // without a session nobody is known before a request comes
       caller: era === "session" ? who : { ...who, capabilities: {} },
       notify: (method) => {
@@ -130,17 +130,17 @@ export const caller = (gateway: McpServer.Offer, options: CallerOptions = {}) =>
       },
       ask: era === "session" ? ask : () => Effect.die("nobody is asked outside of a request")
     }
-    const attendance = yield* gateway.attend(visit)
+    const service = yield* gateway.open(peer)
     const call: Caller["call"] = (method, params = {}, headers = {}) =>
       Effect.suspend(() =>
-        attendance.handlers.get(method)?.({
+        service.handlers.get(method)?.({
           caller: who,
           method,
           params,
           header: (name) => headers[name.toLowerCase()],
           progress: (one) => progress.push(one.progress),
-          log: visit.log,
-          notify: visit.notify,
+          log: peer.log,
+          notify: peer.notify,
           ask
         }) ?? Effect.die(`no handler for ${method}`)
       )
@@ -160,7 +160,7 @@ export const caller = (gateway: McpServer.Offer, options: CallerOptions = {}) =>
           listeners.add(look)
           look()
         }),
-      attendance
+      service
     }
     return made
   })

@@ -119,13 +119,13 @@ export const stateless = (params: object = {}, meta: object = {}): JsonRpc.JsonO
 /** An offer with these handlers. */
 export const offer = (
   handlers: Readonly<Record<string, McpServer.Handler>> = {},
-  more: Partial<McpServer.Offer> & { readonly attendance?: Partial<McpServer.Attendance> } = {}
+  more: Partial<McpServer.Offer> & { readonly service?: Partial<McpServer.Service> } = {}
 ): McpServer.Offer => {
-  const { attendance, ...rest } = more
+  const { service, ...rest } = more
   return {
     info: { name: "test", version: "1.0.0" },
     capabilities: { tools: {}, logging: {} },
-    attend: () => Effect.succeed({ handlers: new Map(Object.entries(handlers)), ...attendance }),
+    open: () => Effect.succeed({ handlers: new Map(Object.entries(handlers)), ...service }),
     ...rest
   }
 }

@@ -1,4 +1,4 @@
-/** The prompts of all servers for one visit, and completions for their arguments and for templates of resources. */
+/** The prompts of all servers for one peer, and completions for their arguments and for templates of resources. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../../client/McpClient.ts"
@@ -9,15 +9,15 @@ import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Names from "./names.ts"
 import * as PassThrough from "./passThrough.ts"
+import * as Peers from "./peers.ts"
 import type * as Resources from "./resources.ts"
 import * as Tools from "./tools.ts"
-import * as Visits from "./visits.ts"
 
 type Prompt = McpRuntime.FromServer<McpClient.Prompt>
 
 const noCompletion: JsonRpc.JsonObject = { completion: { values: [], total: 0, hasMore: false } }
 
-export const make = (parts: Visits.Parts, template: Resources.Resources["template"]) => {
+export const make = (parts: Peers.Parts, template: Resources.Resources["template"]) => {
   const { links, options: { gate, naming, output }, place, texts } = parts
 
   const known = (caller: McpServer.Caller, wait: Duration.DurationInput) =>
@@ -80,7 +80,7 @@ export const make = (parts: Visits.Parts, template: Resources.Resources["templat
       const prompt = yield* find(caller, asked)
       const { name, server } = prompt
       const subject = { kind: "prompt", server, name } as const
-      const result = yield* Visits.forward(parts, exchange, subject, (send) => send({ name, arguments: args }))
+      const result = yield* Peers.forward(parts, exchange, subject, (send) => send({ name, arguments: args }))
       const { messages } = result
       if (!Array.isArray(messages)) return result
       return { ...result, messages: yield* Effect.forEach(messages, (message) => guarded(message, prompt, caller)) }
@@ -90,7 +90,7 @@ export const make = (parts: Visits.Parts, template: Resources.Resources["templat
     Effect.gen(function*() {
       const { argument = null, context, ref: asked } = exchange.params
       const { ref, ...subject } = yield* reference(exchange.caller, objectOf(asked))
-      return yield* Visits.forward(parts, exchange, { ...subject, needsPerson: false }, (send, { capabilities }) =>
+      return yield* Peers.forward(parts, exchange, { ...subject, needsPerson: false }, (send, { capabilities }) =>
         capabilities["completions"] === undefined
           ? Effect.succeed(noCompletion)
           : send({ ref, argument, ...(context === undefined ? {} : { context }) }))

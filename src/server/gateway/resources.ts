@@ -1,5 +1,5 @@
 /**
- * The resources of all servers for one visit. An address has the server that lists it, whose template matches it, or whose
+ * The resources of all servers for one peer. An address has the server that lists it, whose template matches it, or whose
  * result has linked to it. An address that several servers list contains its server: `mcp+server:NAME/ADDRESS`.
  */
 import type * as Duration from "effect/Duration"
@@ -14,7 +14,7 @@ import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Names from "./names.ts"
 import * as PassThrough from "./passThrough.ts"
-import * as Visits from "./visits.ts"
+import * as Peers from "./peers.ts"
 
 export interface Identity {
   readonly server: string
@@ -78,7 +78,7 @@ const only = (servers: Iterable<string>): string | undefined => {
   return others.length === 0 ? server : undefined
 }
 
-export const make = (parts: Visits.Parts) => {
+export const make = (parts: Peers.Parts) => {
   const { links, options: { gate, output }, place, texts } = parts
 
   /** The items of one list that no rule denies. */
@@ -158,7 +158,7 @@ export const make = (parts: Visits.Parts) => {
     Effect.gen(function*() {
       const { server, uri } = yield* identify(exchange.params["uri"], exchange.caller)
       const subject = { kind: "resource", server, name: uri } as const
-      const result = yield* Visits.forward(parts, exchange, subject, (send) => send({ uri }))
+      const result = yield* Peers.forward(parts, exchange, subject, (send) => send({ uri }))
       const contents = yield* texts.contents(result["contents"], { server, tool: uri, kind: "resource" })
       return contents === undefined ? result : { ...result, contents }
     })

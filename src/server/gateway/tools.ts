@@ -1,4 +1,4 @@
-/** The tools of all servers for one visit: their names, definitions and calls. */
+/** The tools of all servers for one peer: their names, definitions and calls. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -15,8 +15,8 @@ import * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as McpServer from "../McpServer.ts"
 import * as Names from "./names.ts"
 import * as PassThrough from "./passThrough.ts"
+import type * as Peers from "./peers.ts"
 import type * as Seats from "./seats.ts"
-import type * as Visits from "./visits.ts"
 
 type Entry = ToolIndex.Entry
 
@@ -67,7 +67,7 @@ const headerFault = (
   return undefined
 }
 
-export const make = ({ links, options, place, refusal, texts }: Visits.Parts) => {
+export const make = ({ links, options, place, refusal, texts }: Peers.Parts) => {
   const { gate, naming, output } = options
   const reserved = output === "asis" ? [] : [Names.readOutput]
   const definitions = new WeakMap<Tool.Tool, JsonRpc.JsonObject>()

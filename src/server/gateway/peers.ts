@@ -1,4 +1,4 @@
-/** The seats of one visit: where its lists come from, where its requests go, and what it is notified of. */
+/** The seats of one peer: where its lists come from, where its requests go, and what it is notified of. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -39,7 +39,7 @@ export interface Place {
   ) => Effect.Effect<Chosen, McpServer.Refusal, Scope.Scope>
 }
 
-export interface Visit extends Place, Pick<McpServer.Attendance, "notified" | "setLogLevel"> {}
+export interface Peer extends Place, Pick<McpServer.Service, "notified" | "setLogLevel"> {}
 
 /** Changes of one list within this time make one notification. */
 const debounce = Duration.millis(100)
@@ -61,16 +61,16 @@ const changes: ReadonlyMap<McpEvent.McpEvent["_tag"], ReadonlyArray<List>> = new
 ])
 
 interface Following {
-  /** The lists of the visit come from this seat. */
+  /** The lists of the peer come from this seat. */
   readonly isBase: boolean
   readonly log?: (server: string, message: McpServer.LogMessage) => void
   readonly level?: () => McpServer.LogLevel | undefined
 }
 
-/** Notifies the visit of changed lists and log messages of a seat until the scope closes. */
+/** Notifies the peer of changed lists and log messages of a seat until the scope closes. */
 const follow = (
   { connected, events, runtime }: Seats.Seat,
-  visit: McpServer.Visit,
+  peer: McpServer.Peer,
   { isBase, level = () => undefined, log }: Following
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -82,7 +82,7 @@ const follow = (
       due.add(list)
       const notify = Effect.sync(() => {
         due.delete(list)
-        visit.notify(`notifications/${list}/list_changed`)
+        peer.notify(`notifications/${list}/list_changed`)
       })
       run(before.pipe(Effect.delay(debounce), Effect.zipRight(notify)))
     }
@@ -124,16 +124,16 @@ const follow = (
 const ofSession = (
   seats: Seats.Seats,
   { shared, single }: McpServe.Options,
-  visit: McpServer.Visit
-): Effect.Effect<Visit, never, Scope.Scope> =>
+  peer: McpServer.Peer
+): Effect.Effect<Peer, never, Scope.Scope> =>
   Effect.gen(function*() {
     let level: McpServer.LogLevel | undefined
     const { current, seat } = seats.own(yield* Effect.scope, {
-      capabilities: visit.caller.capabilities,
+      capabilities: peer.caller.capabilities,
       isLazy: !single,
-      ask: visit.ask,
+      ask: peer.ask,
       onOpen: (seat) =>
-        follow(seat, visit, { isBase: single, log: (_server, message) => visit.log(message), level: () => level })
+        follow(seat, peer, { isBase: single, log: (_server, message) => peer.log(message), level: () => level })
     })
     const each = (f: (client: McpClient.McpClient) => Effect.Effect<void, McpError.CallError>) =>
       Effect.suspend(() => {
@@ -184,8 +184,8 @@ const passesQuestions = (seat: Seats.Seat, subject: Subject): Effect.Effect<bool
 const ofRequests = (
   seats: Seats.Seats,
   { shared, single }: McpServe.Options,
-  visit: McpServer.Visit
-): Effect.Effect<Visit, never, Scope.Scope> =>
+  peer: McpServer.Peer
+): Effect.Effect<Peer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const separate = new Map<string, Seats.OnDemand>()
@@ -195,14 +195,14 @@ const ofRequests = (
       Effect.suspend(() => {
         const key = canonicalJson(capabilities)
         const isBase = separate.size === 0
-        const onOpen = (seat: Seats.Seat) => follow(seat, visit, { isBase, log: seat.log })
+        const onOpen = (seat: Seats.Seat) => follow(seat, peer, { isBase, log: seat.log })
         const onDemand = separate.get(key) ?? seats.own(scope, { capabilities, isLazy: !isBase, onOpen })
         separate.set(key, onDemand)
         return onDemand.seat
       })
 
     const lease = (caller: McpServer.Caller) =>
-      seats.lease(caller, (seat) => follow(seat, visit, { isBase: false, log: seat.log }))
+      seats.lease(caller, (seat) => follow(seat, peer, { isBase: false, log: seat.log }))
 
     const base = (caller?: McpServer.Caller): Seats.Opening =>
       !single
@@ -225,18 +225,18 @@ const ofRequests = (
     }
   })
 
-export const make = (seats: Seats.Seats, options: McpServe.Options, visit: McpServer.Visit) =>
+export const make = (seats: Seats.Seats, options: McpServe.Options, peer: McpServer.Peer) =>
   Effect.gen(function*() {
     if (!options.single) {
-      const followed = Effect.flatMap(seats.shared, (shared) => follow(shared, visit, { isBase: true }))
+      const followed = Effect.flatMap(seats.shared, (shared) => follow(shared, peer, { isBase: true }))
       yield* Effect.forkScoped(Effect.ignore(followed))
     }
-    return yield* visit.caller.era === "session"
-      ? ofSession(seats, options, visit)
-      : ofRequests(seats, options, visit)
+    return yield* peer.caller.era === "session"
+      ? ofSession(seats, options, peer)
+      : ofRequests(seats, options, peer)
   })
 
-/** Everything that the requests of one visit are answered with. */
+/** Everything that the requests of one peer are answered with. */
 export interface Parts {
   readonly options: McpServe.Options
   readonly place: Place
