@@ -69,29 +69,37 @@ const longestKey = 64
 
 const unhelpful: ReadonlySet<Dialect.Meaning> = new Set(["unknown", "ignored", "refused"])
 
-const makeKeys = (row: Dialect.Dialect): Keys => {
-  const fields = new Map(Object.entries({
-    ...(row.closed === true ? {} : common),
-    ...(row.everyField === true ? everyField : {}),
-    ...row.fields
-  }))
-  const bareKeys = new Map<string, string>()
-  for (const [key, { deprecated, foreign, is }] of fields) {
-    if (deprecated !== true && foreign !== true && !unhelpful.has(is)) bareKeys.set(bare(key), key)
-  }
+/** The keys under one of the roots of a host. */
+export const keysOf = (row: Dialect.Dialect, root = ""): Keys => {
+  // the first that has a key counts
+  const tables = [
+    row.under?.[root]?.fields ?? {},
+    row.fields ?? {},
+    row.everyField === true ? everyField : {},
+    row.closed === true ? {} : common
+  ]
+  const fieldOf = (key: string): Dialect.Field | undefined => tables.find((table) => Object.hasOwn(table, key))?.[key]
+  // made for the first misspelt key: most files have none
+  let words: ReadonlyMap<string, string> | undefined
+  const bareKeys = (): ReadonlyMap<string, string> =>
+    words ??= new Map(
+      Object.entries<Dialect.Field>(Object.assign({}, ...tables.toReversed()))
+        .filter(([, { deprecated, foreign, is }]) => deprecated !== true && foreign !== true && !unhelpful.has(is))
+        .map(([key]) => [bare(key), key])
+    )
   const meant = (written: string): string | undefined => {
     const word = bare(written)
-    const known = fields.get(written)?.instead ?? bareKeys.get(word)
+    const known = fieldOf(written)?.instead ?? bareKeys().get(word)
     // a short word is near to too many others
     if (known !== undefined || word.length < 4) return known
     const near = ([key]: readonly [string, string]): boolean =>
       isOneEdit(word, key) || (word.length > 6 && key.startsWith(word))
-    return Array.from(bareKeys).find(near)?.[1]
+    return Array.from(bareKeys()).find(near)?.[1]
   }
   return {
     row,
     field: (key) => {
-      const field = fields.get(key)
+      const field = fieldOf(key)
       return field?.is === "unknown" ? undefined : field
     },
     hint: (key) => {
@@ -99,19 +107,6 @@ const makeKeys = (row: Dialect.Dialect): Keys => {
       return word === undefined ? undefined : `is ${word} meant?`
     }
   }
-}
-
-/** Made for the first document of a host: of most hosts there is no file. */
-const made = new WeakMap<object, Keys>()
-
-/** The keys under one of the roots of a host. */
-export const keysOf = (row: Dialect.Dialect, root = ""): Keys => {
-  const under = row.under?.[root]
-  const known = made.get(under ?? row)
-  if (known !== undefined) return known
-  const keys = makeKeys(under === undefined ? row : { ...row, fields: { ...row.fields, ...under.fields } })
-  made.set(under ?? row, keys)
-  return keys
 }
 
 // one entry
@@ -141,18 +136,18 @@ const firstUrl = ({ row }: Read.Reading, from: Read.Uses): Read.Use | undefined 
   return found.toSorted((a, b) => rank(a) - rank(b))[0]
 }
 
-const transportOf = (to: Read.Reading, uses: Read.Uses, hint: string | undefined): Dialect.Transport => {
+const transportOf = (to: Read.Reading, uses: Read.Uses, hint: () => string | undefined): Dialect.Transport => {
   const named = namedTransport(to, uses)
   const { prefers, typeRequired, typeless } = to.row
   const hasCommand = uses.has("command")
   const hasUrl = uses.has("url")
   if (named !== undefined) {
     const [isThere, other, key] = named === "stdio" ? [hasCommand, hasUrl, "command"] : [hasUrl, hasCommand, "url"]
-    if (!isThere) to.fail(other ? "transport-mismatch" : "missing-transport", key, other ? undefined : hint)
+    if (!isThere) to.fail(other ? "transport-mismatch" : "missing-transport", key, other ? undefined : hint())
     return named
   }
   if (hasCommand && hasUrl && prefers === undefined) to.fail("ambiguous-transport")
-  if (!hasCommand && !hasUrl) to.fail("missing-transport", undefined, hint)
+  if (!hasCommand && !hasUrl) to.fail("missing-transport", undefined, hint())
   const isRemote = hasUrl && !(hasCommand && prefers === "command")
   if (typeRequired !== undefined && (isRemote || typeRequired.for === "all")) {
     if (typeRequired.is === "fault") to.fail("missing-type", "type")
@@ -301,7 +296,7 @@ const misspelt = ({ hint }: Keys, unknown: ReadonlyArray<string>): string | unde
 const serverOf = (to: Read.Reading, name: string, written: Table, keys: Keys) => {
   const { extra, known, unknown } = usesOf(to, written, keys)
   const enabled = enabledOf(to, known)
-  const said = transportOf(to, known, misspelt(keys, unknown))
+  const said = transportOf(to, known, () => misspelt(keys, unknown))
   noteUnused(to, known, said === "stdio")
   const target = said === "stdio" ? programOf(to, known) : addressOf(to, known, said)
   const { withoutEnv, ...env } = ReadFields.environment(to, known)
