@@ -194,47 +194,40 @@ const pluginSchema = /^https:\/\/agent-plugins\.org\/schemas\/1\.\d+\.\d+\/mcp\.
 
 type Issue = Document.DocumentIssue
 
-const useless = (at: string, detail: string): Issue => ({ kind: "unused-field", severity: "warning", at, detail })
+const useless = (at: string, expected: string): Issue => ({
+  kind: "unused-field",
+  severity: "warning",
+  at,
+  detail: `${expected} is expected here`
+})
 
-/** What a value beside the servers of a native document has to be. */
-type Form = (value: Value, at: string) => ReadonlyArray<Issue>
-
-const form = (isRight: (value: Value) => boolean, expected: string): Form => (value, at) =>
-  isRight(value) ? [] : [useless(at, `${expected} is expected here`)]
-
-const listOf = (each: Form): Form => (value, at) =>
-  isList(value)
-    ? value.flatMap((one, index) => each(one, `${at}/${index}`))
-    : [useless(at, "a list is expected here")]
-
-const inputParts: ReadonlyMap<string, Form> = new Map([
-  ["id", form((value) => isText(value) && value !== "", "a text")],
-  ["description", form(isText, "a text")],
-  ["secret", form((value) => typeof value === "boolean", "true or false")],
-  ["default", form(isText, "a text")],
-  ["choices", form((value) => isList(value) && value.every(isText), "a list of texts")]
+/** The parts of a question of a native document, and what each has to be. */
+const inputParts: ReadonlyMap<string, readonly [isRight: (value: Value) => boolean, expected: string]> = new Map([
+  ["id", [(value) => isText(value) && value !== "", "a text"]],
+  ["description", [isText, "a text"]],
+  ["secret", [(value) => typeof value === "boolean", "true or false"]],
+  ["default", [isText, "a text"]],
+  ["choices", [(value) => isList(value) && value.every(isText), "a list of texts"]]
 ])
 
-const input: Form = (value, at) => {
-  const missing = isTable(value) && value.has("id") ? [] : [useless(at, "a table with an id is expected here")]
-  const parts = Array.from(table(value)).flatMap(([key, held]): ReadonlyArray<Issue> => {
+const inputFaults = (input: Value, at: string): ReadonlyArray<Issue> => [
+  ...(isTable(input) && input.has("id") ? [] : [useless(at, "a table with an id")]),
+  ...Array.from(table(input)).flatMap(([key, value]): ReadonlyArray<Issue> => {
     const place = `${at}/${UntrustedText.excerpt(key, 64)}`
-    return inputParts.get(key)?.(held, place) ?? [{ kind: "unknown-key", severity: "warning", at: place }]
+    const [isRight, expected] = inputParts.get(key) ?? []
+    if (isRight === undefined) return [{ kind: "unknown-key", severity: "warning", at: place }]
+    return isRight(value) ? [] : [useless(place, expected!)]
   })
-  return [...missing, ...parts]
-}
+]
 
-const nativeForms: Readonly<Record<string, Form>> = {
-  inputs: listOf(input),
-  imports: listOf(form(isText, "the id of a host"))
-}
+const importFaults = (host: Value, at: string): ReadonlyArray<Issue> =>
+  isText(host) ? [] : [useless(at, "the id of a host")]
 
-/** The faults of the questions and imports of a native document, which are read as far as they are right. */
-const nativeFaults = (root: Table): ReadonlyArray<Issue> =>
-  Object.entries(nativeForms).flatMap(([key, faults]) => {
-    const value = root.get(key)
-    return value === undefined ? [] : faults(value, key)
-  })
+const faultsIn = (root: Table, key: string, faults: typeof inputFaults): ReadonlyArray<Issue> => {
+  const value = root.get(key)
+  if (value === undefined) return []
+  return isList(value) ? value.flatMap((one, at) => faults(one, `${key}/${at}`)) : [useless(key, "a list")]
+}
 
 type Inspect = (root: Table) => ReadonlyArray<Document.DocumentIssue>
 
@@ -251,8 +244,8 @@ export const inspect = {
     return other === undefined ? [] : [{ kind: "unsupported-schema", severity: "error", at: other }]
   },
 
-  /** Our own format: questions and imports in their right form. */
-  native: nativeFaults
+  /** Our own format: the faults of questions and imports, which are read as far as they are right. */
+  native: (root) => [...faultsIn(root, "inputs", inputFaults), ...faultsIn(root, "imports", importFaults)]
 } satisfies Record<string, Inspect>
 
 /** The environment variables that a host does not pass to its servers. */

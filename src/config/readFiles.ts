@@ -162,14 +162,6 @@ const unknownImport = ({ by, host }: Asked): ReadonlyArray<Issue> => {
   return [ConfigIssue.make(about, "warning", "unknown-import", { at: "imports", detail })]
 }
 
-/** The files of one discovery. */
-export interface Files {
-  readonly files: ReadonlyArray<File>
-  readonly issues: ReadonlyArray<Issue>
-  /** Every path that was looked at, whether it exists or not. */
-  readonly paths: ReadonlyArray<string>
-}
-
 /** How many files are read at the same time, and held until they are decoded. */
 const together = 16
 
@@ -251,8 +243,9 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
     return {
       files,
       issues: [...asked.flatMap(unknownImport), ...files.flatMap(({ issues }) => issues)],
+      // every path that was looked at, whether it exists or not
       paths: sources.map(({ path }) => path)
-    } satisfies Files
+    }
   })
 }
 
