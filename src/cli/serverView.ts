@@ -120,6 +120,12 @@ export interface View {
 export const unnamed = (server: string, message: string): string =>
   message.startsWith(`${server}: `) ? message.slice(server.length + 2) : message
 
+/** The advice of the error; that of a status is about a single request. */
+const hintOf = (error: McpError.McpError): string | undefined =>
+  error._tag === "HttpError" && error.reason === "status"
+    ? "Check its address in the configuration, and look at the log of the server."
+    : McpError.forPerson(error)
+
 const whyOf = ({ state }: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | undefined): string | undefined => {
   if (state._tag === "Invalid") return state.kind
   return info !== undefined && "why" in info.status ? info.status.why : undefined
@@ -156,7 +162,7 @@ export const of = (
       ? {
         reason: error && unnamed(name, error.message),
         // a lost connection comes back without a person
-        hint: error === undefined || info?.status._tag === "Reconnecting" ? undefined : McpError.forPerson(error)
+        hint: error === undefined || info?.status._tag === "Reconnecting" ? undefined : hintOf(error)
       }
       : { reason: `${fault.message} (${Place.of(fault)})`, hint: undefined }
   }

@@ -12,13 +12,16 @@ describe("where a file is broken", () => {
       at.write(ofWorkspace, "{\"mcpServers\": {")
       const { code, err } = yield* run(at, ["call", "a/b"], { columns: 40 })
       assert.strictEqual(code, 3)
-      assert.match(err.replaceAll("\n", " "), /^error: invalid configuration at "\S+\.mcp\.json:1": The file cannot be/)
+      assert.match(
+        err.replaceAll("\n", " "),
+        /^error: invalid configuration at "\S+\.mcp\.json:1(:\d+)?": The file cannot be/
+      )
       assert.include(err.replaceAll("\n", " "), "`mcp-runtime config` names the file, the line and the fault")
       // broken at spaces, so that only a path is wider than the terminal
       for (const line of err.split("\n")) assert.isTrue(line.length <= 40 || !line.includes(" "), line)
       const doctor = yield* run(at, ["doctor"])
       assert.strictEqual(doctor.code, 3)
-      assert.match(doctor.out, /^fault {2}\S+\.mcp\.json:1\n {7}The file cannot be parsed/)
+      assert.match(doctor.out, /^fault {2}\S+\.mcp\.json:1(:\d+)?\n {7}The file cannot be parsed/)
       at.write(own, { mcpServers: { one: server("cli/asks.mjs") } })
       const both = yield* run(at, ["doctor"])
       assert.strictEqual(both.code, 3)

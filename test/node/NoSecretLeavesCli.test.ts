@@ -50,7 +50,7 @@ describe("a secret of a configuration, on the command line,", () => {
           }
         }
       })
-      yield* hides(at, 0, ["list"])
+      yield* hides(at, 4, ["list"])
       yield* hides(at, 0, ["config"])
       const few = ["--server", "ends", "--server", "unauthorized", "--server", "remote"]
       yield* hides(at, 0, ["status", "--watch", "--for", "50ms", ...few])
@@ -155,7 +155,7 @@ describe("a secret of a configuration, on the command line,", () => {
         })
         yield* hides(at, 3, ["config", "validate", bad])
         yield* hides(at, 0, ["config", "--config", bad])
-        yield* hides(at, 0, ["list", "--config", bad])
+        yield* hides(at, 4, ["list", "--config", bad])
         yield* hides(at, 3, ["doctor", "--config", bad])
         const torn = {
           json: `{"mcpServers": {"a": {"command": "x", "env": {"API_TOKEN": "${secret}" "B": 1}}}}`,
