@@ -7,13 +7,13 @@ import * as Interpolation from "./Interpolation.ts"
 import { hazards as rows } from "./issueSentences.ts"
 import * as KnownPackages from "./knownPackages.ts"
 import {
-  type Argument,
-  argumentsOf,
   containerRun,
   type Ecosystem,
   type Launched,
   launched,
   type Line,
+  type Option,
+  optionsOf,
   packageRun,
   runsPackages
 } from "./launcher.ts"
@@ -171,8 +171,8 @@ const switches = new Set(words(`
 const isSwitch = (option: string): boolean =>
   switches.has(option) || /^-[ditPq]+$/.test(option) || (/^-[ditPq]*[^-ditPq]./.test(option))
 
-const separated = ({ option, value, word }: Argument): Argument => {
-  const [, letter, glued] = /^-[ditPq]*([^-ditPq])(.*)$/s.exec(option ?? "") ?? []
+const separated = ({ option, value, word }: Option): Option => {
+  const [, letter, glued] = /^-[ditPq]*([^-ditPq])(.*)$/s.exec(option) ?? []
   return letter === undefined
     ? { option, value, word }
     : { option: `-${letter}`, value: glued === "" ? value : glued, word }
@@ -205,13 +205,12 @@ const dangers: ReadonlyArray<
 
 const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
   const from = containerRun(line)
-  const all = from === undefined ? [] : argumentsOf(line, from, isSwitch).map(separated)
+  if (from === undefined) return []
   // the words after the image belong to the container
-  const end = all.findIndex(({ option }) => option === undefined)
-  const image = all[end]
+  const { first: image, options } = optionsOf(line, from, isSwitch)
   const isPinned = /@sha256:[0-9a-f]{64}$|^\$\{/.test(image?.value ?? "${")
   return [
-    ...(end === -1 ? all : all.slice(0, end)).flatMap(({ option = "", value = "", word }) => {
+    ...options.map(separated).flatMap(({ option, value = "", word }) => {
       const danger = dangers.find(([options, isDangerous]) => options.test(option) && isDangerous(value, option))
       return danger === undefined ? [] : [hazard(danger[2], line.at(word))]
     }),

@@ -62,33 +62,32 @@ export const launched = (line: Line): ReadonlyArray<Launched> => {
   return way
 }
 
-/** One argument: its option, if it is one, and the value of that, wherever it is written. */
+/** A value on a command line, and the word that has it. */
 export interface Argument {
-  /** `--name` or `-n`; undefined for a word that is no option. */
-  readonly option: string | undefined
   readonly value: string | undefined
-  /** The word that has the value, or the option if it has none. */
   readonly word: number
 }
 
-/** The arguments from a word on; an option that is not a switch takes the word after it. */
-export const argumentsOf = (
-  { words }: Line,
-  from: number,
-  isSwitch: (option: string) => boolean
-): ReadonlyArray<Argument> => {
-  const all: Array<Argument> = []
-  let plain = false
+/** `--name` or `-n` with its value, wherever that is written; without one, `word` is the option itself. */
+export interface Option extends Argument {
+  readonly option: string
+}
+
+/** The options from a word on, and the first word that is none. An option that is not a switch takes the word after it. */
+export const optionsOf = ({ words }: Line, from: number, isSwitch: (option: string) => boolean) => {
+  const options: Array<Option> = []
   for (let at = from; at < words.length; at++) {
     const word = words[at]!
     const equals = word.indexOf("=")
-    if (plain || word === "-" || !word.startsWith("-")) all.push({ option: undefined, value: word, word: at })
-    else if (word === "--") plain = true
-    else if (equals !== -1) all.push({ option: word.slice(0, equals), value: word.slice(equals + 1), word: at })
-    else if (isSwitch(word) || at + 1 >= words.length) all.push({ option: word, value: undefined, word: at })
-    else all.push({ option: word, value: words[++at], word: at })
+    if (!/^-./s.test(word) || word === "--") {
+      const first = word === "--" ? at + 1 : at
+      return { options, first: first < words.length ? { value: words[first], word: first } : undefined }
+    }
+    if (equals !== -1) options.push({ option: word.slice(0, equals), value: word.slice(equals + 1), word: at })
+    else if (isSwitch(word) || at + 1 >= words.length) options.push({ option: word, value: undefined, word: at })
+    else options.push({ option: word, value: words[++at], word: at })
   }
-  return all
+  return { options, first: undefined }
 }
 
 /** True if the program looks for the package and its settings in the current folder before it downloads one. */
@@ -117,18 +116,16 @@ export const packageRun = (line: Launched): PackageRun | undefined => {
   if (runner === undefined || from === undefined) return undefined
   const { also, named, shell, valued } = runner
   const takes = new Set([...named, ...also, ...shell, ...valued])
-  const all = argumentsOf(line, from, (option) => !takes.has(option))
   // the words after the first that is no option are arguments of the package
-  const end = all.findIndex(({ option }) => option === undefined)
-  const options = end === -1 ? all : all.slice(0, end)
-  const isNamed = options.some(({ option }) => named.includes(option ?? ""))
+  const { first, options } = optionsOf(line, from, (option) => !takes.has(option))
+  const isNamed = options.some(({ option }) => named.includes(option))
   return {
     runner,
     packages: [
-      ...options.filter(({ option = "" }) => named.includes(option) || also.includes(option)),
-      ...(end === -1 || isNamed ? [] : all.slice(end, end + 1))
+      ...options.filter(({ option }) => named.includes(option) || also.includes(option)),
+      ...(first === undefined || isNamed ? [] : [first])
     ],
-    shell: options.filter(({ option }) => shell.includes(option ?? ""))
+    shell: options.filter(({ option }) => shell.includes(option))
   }
 }
 
