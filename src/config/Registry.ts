@@ -355,11 +355,13 @@ const documentAt = (url: string, maxBytes: number) =>
 const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, timeout }: LookUpOptions) =>
   Effect.gen(function*() {
     const base = URL.canParse(address) ? new URL(address) : undefined
-    if (base === undefined || !/^https?:$/.test(base.protocol) || isClear(base) || base.username !== "") {
+    if (
+      base === undefined || !/^https?:$/.test(base.protocol) || isClear(base) || base.username + base.password !== ""
+    ) {
       return yield* Effect.fail("a registry has an https address, or one of this machine, without credentials")
     }
     for (const path of paths) {
-      const url = path === "" ? address : new URL(path, address.replace(/\/?$/, "/")).href
+      const url = new URL(path, address.replace(/\/?$/, "/")).href
       const document = yield* documentAt(url, maxBytes)
       if (Maybe.isSome(document)) return { root: document.value.root, url }
     }
@@ -388,7 +390,7 @@ export const lookUp = (
 ): Effect.Effect<Found, McpError.RegistryError, HttpClient.HttpClient> => {
   const limits = { ...defaults, ...partial }
   if (wanted.includes("://")) {
-    return Effect.flatMap(fetched(wanted, [""], limits), ({ root }) => foundIn(root, wanted)).pipe(
+    return Effect.flatMap(fetched(wanted, [wanted], limits), ({ root }) => foundIn(root, wanted)).pipe(
       failing(wanted, wanted)
     )
   }
