@@ -14,12 +14,12 @@ export const all: ReadonlyArray<Command.Entry> = [
   },
   {
     name: "show",
-    summary: "Show a tool: what it does, what it takes, what it gives.",
+    summary: "Show a tool: its description, its arguments and its result.",
     load: () => import("./commands/show.ts")
   },
   {
     name: "call",
-    summary: "Call a tool, and write what it gives.",
+    summary: "Call a tool, and write its result.",
     load: () => import("./commands/call.ts")
   },
   {
@@ -34,7 +34,7 @@ export const all: ReadonlyArray<Command.Entry> = [
   },
   {
     name: "prompts",
-    summary: "List the prompts of the servers, and what they take.",
+    summary: "List the prompts of the servers, and their arguments.",
     load: () => import("./commands/prompts.ts")
   },
   {
@@ -74,7 +74,7 @@ export const all: ReadonlyArray<Command.Entry> = [
   },
   {
     name: "auth",
-    summary: "Log in to remote servers and out, and show who is logged in where.",
+    summary: "Log in to remote servers and out, and show the logins.",
     load: () => import("./commands/auth.ts")
   },
   {

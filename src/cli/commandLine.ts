@@ -12,7 +12,7 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Command from "./Command.ts"
 import { Usage } from "./Usage.ts"
 
-/** What every command can be told, before its name or behind it. */
+/** The options of every command, which may stand before its name. */
 export const sharedOptions: ReadonlyArray<Command.Option> = [
   { name: "json", about: "Write JSON: one document, or one a line where there is no end." },
   { name: "root", value: "DIR", about: "The workspace, in the place of the one around the current folder." },
@@ -69,20 +69,20 @@ export const sharedOptions: ReadonlyArray<Command.Option> = [
     value: "DURATION",
     about: "How long a server may take to start, and then to answer: 500ms, 30s, 2m."
   },
-  { name: "quiet", short: "q", about: "Say nothing but results and errors." },
-  { name: "verbose", short: "v", about: "Tell on the standard error what happens." },
+  { name: "quiet", short: "q", about: "Write only results and errors." },
+  { name: "verbose", short: "v", about: "Log to the standard error." },
   { name: "no-color", about: "Write no colours, as NO_COLOR does." }
 ]
 
-/** What is answered without running anything. */
+/** The options that run no command. */
 export const builtInOptions: ReadonlyArray<Command.Option> = [
   { name: "help", short: "h", about: "Explain the program, or the command." },
-  { name: "version", about: "Tell the version." },
+  { name: "version", about: "Print the version." },
   {
     name: "completions",
     value: "SHELL",
     choices: ["bash", "zsh", "fish", "sh"],
-    about: "Write a script for this shell that completes what is typed."
+    about: "Write a completion script for this shell."
   }
 ]
 

@@ -353,7 +353,7 @@ export const command: Command.Command = {
   args: [
     {
       name: "server",
-      about: "A server, or the fingerprint (sha256:…) of one or of a tool; nothing, to see what waits.",
+      about: "A server, or the fingerprint (sha256:…) of one or of a tool; nothing, to list what waits.",
       required: false
     }
   ],
@@ -362,17 +362,16 @@ export const command: Command.Command = {
       name: "variable",
       value: "NAME",
       repeated: true,
-      about:
-        "A variable of the environment that the server may read, and no others that it asks for; without it, those "
-        + "that do not look like credentials."
+      about: "Let the server read only this variable of those that it asks for (default: those that do not look like "
+        + "credentials)."
     },
-    { name: "all", about: "Be asked about everything that waits, one by one. Only at a terminal." },
-    { name: "tool", value: "SERVER/TOOL", about: "Agree to what a tool is now." }
+    { name: "all", about: "Ask about everything that waits, one by one, at a terminal." },
+    { name: "tool", value: "SERVER/TOOL", about: "Approve the current definition of a tool." }
   ],
   examples: [
-    ["approve", "What waits, and what each would start."],
-    ["approve github --variable GITHUB_TOKEN", "Agree to one, and let it have a credential."],
-    ["approve --tool github/search", "What is not as it was in a tool."]
+    ["approve", "What waits for approval, and what each would start."],
+    ["approve github --variable GITHUB_TOKEN", "Approve one, and let it read a credential."],
+    ["approve --tool github/search", "The changes of a tool."]
   ],
   run
 }

@@ -279,32 +279,32 @@ const run: Command.Command["run"] = (invocation) => {
 
 export const command: Command.Command = {
   description: [
-    "`auth login SERVER` opens the page of its authorization server in a browser and waits until it comes back, five "
-    + "minutes or as long as --timeout says. The page's address is shown too. Where the browser is on another machine, the "
-    + "address that it ends at can be put in, at a terminal.",
-    "`auth status` asks no server. If the server that it names needs a login and has none, it ends with 5."
+    "`auth login SERVER` opens the page of the authorization server in a browser and waits for the redirect, for five "
+    + "minutes or --timeout. It shows the address of the page too. If the browser is on another machine, paste the address "
+    + "at which it ends into the terminal.",
+    "`auth status` sends no requests. It ends with 5 if the server that is named needs a login and has none."
   ],
   args: [
-    { name: "action", about: "login, logout or status; nothing is status.", required: false, choices: actions },
-    { name: "server", about: "Which server.", required: false }
+    { name: "action", about: "login, logout or status (default).", required: false, choices: actions },
+    { name: "server", about: "The server.", required: false }
   ],
   options: [
-    { name: "no-browser", about: "Open no browser of this machine: only show the address." },
+    { name: "no-browser", about: "Only show the address, and open no browser." },
     {
       name: "scope",
       value: "SCOPE",
       repeated: true,
-      about: "Ask for this right, beside those that the login has; without it, for those that the server names."
+      about: "Ask for this scope in addition to those of the login (default: the scopes that the server names)."
     }
   ],
   examples: [
     ["auth login github", "Log in with a browser."],
     [
       "auth login github --no-browser",
-      "Log in from another machine: open the address there, and put in where it ends."
+      "Log in with a browser on another machine, and paste the address at which it ends."
     ],
-    ["auth login github --scope repo", "Log in for more than before."],
-    ["auth status --json", "Who is logged in where, with which rights and until when."],
+    ["auth login github --scope repo", "Ask for one more scope."],
+    ["auth status --json", "The logins with their scopes and expiry."],
     ["auth logout github", "Forget the login."]
   ],
   run

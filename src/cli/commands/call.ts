@@ -199,12 +199,12 @@ const run: Command.Command["run"] = (invocation) => {
 
 export const command: Command.Command = {
   description: [
-    "An argument is key=value, read as the schema of the tool says: a number, a boolean, one of a list, a text. "
-    + "key:=json is any JSON, key=@file the text of a file, key:=@file the JSON in it, and @@ is an @. a.b=1 is within "
-    + "a; a key given more than once is a list. A dash reads a JSON object from the standard input.",
-    "--key value is the same as key=value where the schema has the key, and no option here has its name. What follows -- "
-    + "is no option.",
-    "Only the server of the tool is started, if its name is given. Ctrl-C cancels the call at the server."
+    "An argument key=value is converted to the type in the schema of the tool. key:=json is any JSON, key=@file the text "
+    + "of a file, key:=@file the JSON in it, and @@ stands for an @. a.b=1 sets a field of a; a repeated key makes a list. "
+    + "A dash reads a JSON object from the standard input.",
+    "--key value is the same as key=value for a key of the schema; an option of this command with that name wins. Options "
+    + "end at --.",
+    "If the server is named, only that one is started. Ctrl-C cancels the call at the server."
   ],
   args: [
     {
@@ -225,18 +225,18 @@ export const command: Command.Command = {
     {
       name: "args",
       value: "JSON",
-      about: "All arguments as one JSON object, sent as it is; key=value is put over it."
+      about: "All arguments as one JSON object, which is not checked; key=value overrides it."
     },
-    { name: "out", value: "FILE", about: "Write the text, or the images and other files, of the result here." },
+    { name: "out", value: "FILE", about: "Write the images and other files of the result here, or else its text." },
     CallResult.output,
-    { name: "wizard", about: "Ask for the tool and its arguments, and tell what one would type for that." }
+    { name: "wizard", about: "Ask for the tool and its arguments, and show the command line for them." }
   ],
   examples: [
     ["call github/create_issue title=Bug labels=a labels=b", "A text and a list of texts."],
     ["call github/create_issue --title Bug --output markdown", "The same with options, and the result as Markdown."],
     ["call db/query --args '{\"sql\":\"select 1\"}' --json", "Arguments and result as JSON."],
     ["call --wizard", "Step by step, on a terminal."],
-    ["call files/write path=a.txt content=@a.txt --timeout 10s", "The content of a file, and no more than 10 s."]
+    ["call files/write path=a.txt content=@a.txt --timeout 10s", "The content of a file, with a limit of 10 s."]
   ],
   run
 }

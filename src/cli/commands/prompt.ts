@@ -116,6 +116,6 @@ export const command: Command.Command = {
     { name: "argument", about: "name=text.", required: false, repeated: true }
   ],
   options: [],
-  examples: [["prompt github/review pr=12", "What a model would be told."]],
+  examples: [["prompt github/review pr=12", "The messages that a model would get."]],
   run
 }

@@ -103,12 +103,12 @@ const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) => {
 
 export const command: Command.Command = {
   description: [
-    "All servers are asked which of them has it, unless --server names one. On the screen what a terminal could take for "
-    + "orders is made visible; --out writes it as it is."
+    "All servers are asked for it, unless --server names one. On the screen control characters are escaped; --out and a "
+    + "pipe with --output raw get the bytes unchanged."
   ],
   args: [{ name: "uri", about: "The URI of the resource.", required: true }],
   options: [
-    { name: "out", value: "FILE", about: "Write it here, as it is; several parts as FILE, FILE-2, …." },
+    { name: "out", value: "FILE", about: "Write it here unchanged; several parts as FILE, FILE-2, …." },
     CallResult.output
   ],
   examples: [

@@ -174,7 +174,7 @@ const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.gen(function*
 const reconnect: Command.Command = {
   args: [{ name: "server", about: "which server.", required: true }],
   options: [],
-  examples: [["reconnect files", "Start it anew."]],
+  examples: [["reconnect files", "Connect to it anew."]],
   run: ({ args: [server = ""], shared }) =>
     Application.use(
       shared,
@@ -339,11 +339,11 @@ const run: Command.Command["run"] = ({ shared }) =>
 
 export const command: Command.Command = {
   description: [
-    "Each line is a command: list, tools, show, call, resources, read, prompts, prompt, status, events, reconnect, help or "
-    + "exit, written as they are outside. Words may stand in quotes. Tab completes commands, servers, tools and their "
-    + "arguments; Ctrl-C cancels the command that runs; Ctrl-D ends.",
-    "From a pipe its lines are run one after the other, and those that begin with # are passed over. The exit code is then "
-    + "that of the last line that failed. With --json each line gives one line of JSON."
+    "Each line is a command as in a shell: list, tools, show, call, resources, read, prompts, prompt, status, events, "
+    + "reconnect, help or exit. Tab completes commands, servers, tools and their arguments; Ctrl-C cancels the running "
+    + "command; Ctrl-D ends.",
+    "The lines of a pipe run one after the other, except those that begin with #. The exit code is then that of the last "
+    + "line that failed. With --json each line writes one line of JSON."
   ],
   args: [],
   options: [],

@@ -61,6 +61,6 @@ const run: Command.Command["run"] = (invocation) =>
 export const command: Command.Command = {
   args: [{ name: "server", about: "Only those of this server.", required: false }],
   options: [],
-  examples: [["resources docs", "What the server docs has."]],
+  examples: [["resources docs", "Those of the server docs."]],
   run
 }

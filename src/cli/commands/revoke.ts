@@ -75,7 +75,7 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
     }))
 
 export const command: Command.Command = {
-  description: ["Applications that run now and follow their configuration stop the server."],
+  description: ["Running applications that follow their configuration stop the server."],
   args: [
     { name: "server", about: "A server or its fingerprint; nothing, to see the approvals.", required: false }
   ],
