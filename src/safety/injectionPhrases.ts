@@ -404,58 +404,45 @@ const output: ReadonlyArray<Channel> = ["result", "resource", "prompt", "error",
 
 export const phrases = {
   override: [
-    { words: "ignore ownerOf guide", gap: 1 },
+    { words: "ignore ownerOf|all|prior|your guide" },
     { words: "toModel", level: "medium" },
-    { words: "guide prior shun" },
-    { words: "ignore youTold", gap: 1 },
-    { words: "ignore prior|your guide" },
-    { words: "ignore all guide", gap: 2 },
+    { words: "guide|prior prior|guide shun" },
+    { words: "ignore|end youTold|theUser|ofPrompt|task", gap: 2 },
     { words: "ignore guide prior" },
     { words: "ignore all|everything told|prior", gap: 2 },
-    { words: "ignore|end task", gap: 2 },
-    { words: "ignore theUser", gap: 1 },
-    { words: "ignore ofPrompt", gap: 2 },
-    { words: "prior guide shun" },
     { words: "prior|your guide void" },
     { words: "guide youHad void", gap: 8 },
-    { words: "everything prior noise|void" },
-    { words: "treat prior noise|void", gap: 4 },
+    { words: "everything|treat prior noise|void", gap: 4 },
     { words: "freed guide", gap: 5 },
-    { words: "newTask starts", gap: 1, channels: output },
+    { words: "newTask|your starts|newTask", gap: 1 },
     { words: "newHead harm|ignore|print|end", gap: 6 },
-    { words: "your newTask", gap: 0 },
     { words: "become unbound", gap: 4 }
   ],
   "fake-role": [
     { words: "instructionHead print secretFile", gap: 4 },
     { words: "template" },
-    { words: "systemHead command|suspended|approved|ignore|newTask|grant", gap: 8, far: true },
+    { words: "systemHead|jsonRole command|suspended|approved|unbound|ignore|newTask|grant", gap: 8, far: true },
     { words: "turnHead risky", gap: 2, channels: output },
     { words: "loudTag harm|command|suspended", gap: 6, far: true },
-    { words: "jsonRole command|approved|unbound", gap: 5, far: true },
     { words: "callTag callPart", gap: 3, far: true },
     { words: "safety suspended", gap: 2 }
   ],
   "boundary-escape": [
-    { words: "closing systemHead|turnHead|loudTag|roleTag|aside|isOver", gap: 6, far: true },
-    { words: "endOf dataPart systemHead|turnHead|aside", gap: 4, far: true },
-    { words: "dataSection isOver", gap: 1 }
+    { words: "closing|dataSection systemHead|turnHead|loudTag|roleTag|aside|isOver", gap: 6, far: true },
+    { words: "endOf dataPart systemHead|turnHead|aside", gap: 4, far: true }
   ],
   "tool-poisoning": [
     { words: "read secretFile put|send|field", gap: 8 },
-    { words: "put secretFile|taken|ofPrompt field|otherwise", gap: 6 },
-    { words: "requires|mustHold|must secretFile|taken|ofPrompt field", gap: 7 },
+    { words: "put|requires|mustHold|must secretFile|taken|ofPrompt field|otherwise", gap: 7 },
     { words: "mustHold taken|ofPrompt", gap: 4 },
-    { words: "requires taken|ofPrompt", gap: 4, channels: definition },
-    { words: "put|send taken|ofPrompt", gap: 5, channels: definition },
+    { words: "requires|put|send taken|ofPrompt", gap: 5, channels: definition },
     { words: "put|send all secret", gap: 5, channels: definition }
   ],
   exfiltration: [
     { words: "transmit secretFile", gap: 4 },
     { words: "send secretFile|taken|ofPrompt destination|publicPlace", gap: 8 },
     { words: "transmit secret destination|publicPlace", gap: 8 },
-    { words: "read secretFile|taken destination", gap: 8 },
-    { words: "read|put secretFile|taken publicPlace", gap: 8 },
+    { words: "read|put secretFile|taken destination|publicPlace", gap: 8 },
     { words: "encode secret put|send", gap: 8 },
     { words: "put|read all secret|loot put|send|destination|publicPlace", gap: 8 },
     { words: "send destination taken|ofPrompt", gap: 8 },
@@ -465,28 +452,21 @@ export const phrases = {
   ],
   secrecy: [
     { words: "dont letKnow", gap: 1, inClause: true },
-    { words: "dont tell user", gap: 2, inClause: true },
-    { words: "dont tell thisDeed", gap: 1, inClause: true },
-    { words: "hide fromUser", gap: 5 },
+    { words: "dont tell user|thisDeed", gap: 2, inClause: true },
+    { words: "hide|deed fromUser|unseen", gap: 5 },
     { words: "user shouldNot learn", gap: 3 },
-    { words: "hush" },
-    { words: "deed unseen", gap: 4, channels: output }
+    { words: "hush" }
   ],
   "approval-manipulation": [
-    { words: "mark|grant thisTool asTrusted", gap: 2 },
-    { words: "requested inAdvance", gap: 5 },
+    { words: "mark|grant|put thisTool|autoApprove asTrusted|isTrue" },
+    { words: "requested|user inAdvance|approved", gap: 5 },
     { words: "act lacking approval" },
-    { words: "user approved", gap: 3 },
-    { words: "approved skip|act", gap: 5 },
-    { words: "approval obtained skip|act", gap: 5 },
+    { words: "approved|noConfirmation skip|act", gap: 5 },
+    { words: "approval|skip obtained|approval skip|act", gap: 5 },
     { words: "dont ask approval", gap: 3, inClause: true },
     { words: "you act unasked", gap: 5 },
     { words: "act unasked", gap: 5 },
-    { words: "noConfirmation act", gap: 4 },
-    { words: "skip approval act" },
-    { words: "enable autoApprove", gap: 5 },
-    { words: "put autoApprove isTrue" },
-    { words: "choose alwaysAllow" }
+    { words: "enable|choose autoApprove|alwaysAllow", gap: 5 }
   ],
   shadowing: [
     { words: "prefer|thisTool thisTool|prefer instead otherTool" },
@@ -495,21 +475,17 @@ export const phrases = {
     { words: "must blindCopy destination", gap: 4, level: "medium", channels: definition }
   ],
   "error-injection": [
-    { words: "retry secretFile|taken|ofPrompt", gap: 8 },
-    { words: "retry secret", gap: 8, channels: output },
+    { words: "retry secretFile|taken|ofPrompt|secret", gap: 8 },
     { words: "put secretFile|secret|taken nextCall", gap: 6 },
-    { words: "must|retry act curl", gap: 4, channels: ["error"] },
-    { words: "skip guard retry", gap: 6, channels: ["error"] }
+    { words: "must|retry|skip act|guard curl|retry", gap: 6, channels: ["error"] }
   ],
   "config-tamper": [
     { words: "change curl startupFile", gap: 6 },
-    { words: "change startupFile harmful", gap: 10, far: true },
-    { words: "change keyFile", gap: 6 },
-    { words: "change agentFile harmful", gap: 10 }
+    { words: "change|remember startupFile|agentFile harmful|forever", gap: 10, far: true },
+    { words: "change keyFile", gap: 6 }
   ],
   persistence: [
-    { words: "remember forever", gap: 6 },
-    { words: "remember agentFile forever|harmful", gap: 8 }
+    { words: "remember forever", gap: 6 }
   ],
   "elicitation-phishing": [
     { words: "enter asked", gap: 6, channels: ["elicitation"] }
