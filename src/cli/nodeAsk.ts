@@ -1,6 +1,7 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this is where a line is typed on the terminal of the process
 /** One question, and the line that is typed after it. */
 import * as Effect from "effect/Effect"
+import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { Writable } from "node:stream"
 import * as Tty from "node:tty"
@@ -46,17 +47,19 @@ export const over =
         })
     )
 
-/**
- * False for a background process, which the system stops when it reads from its terminal. Only Linux tells; elsewhere the
- * process is taken for one of the foreground.
- */
-const isForeground = (): boolean => {
+/** False for a background process, which the system stops when it reads from its terminal. */
+export const isForeground = (): boolean => {
+  const { pid, platform } = process
+  if (platform === "win32") return true
   try {
+    if (platform !== "linux") {
+      return execFileSync("ps", ["-o", "stat=", "-p", `${pid}`], { timeout: 1_000 }).includes("+")
+    }
     const stat = Fs.readFileSync("/proc/self/stat", "utf8")
     const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
     return group === foreground
   } catch {
-    return true
+    return false
   }
 }
 

@@ -8,13 +8,13 @@ const known = (text: string): Names.Identity => {
 
 const plain = (...items: ReadonlyArray<string>) => Names.make(items, "plain", known, ["mcp_read_output"])
 
-describe("plain names", () => {
-  it("are for what nobody else has", () => {
+describe("Names", () => {
+  it("keeps a name that no other server has, and qualifies the others", () => {
     const { items } = plain("a/one", "a/both", "b/both")
     assert.deepStrictEqual(items.map(({ name }) => name), ["one", "mcp__a__both", "mcp__b__both"])
   })
 
-  it("are not those of the gateway's own tools, which a gateway behind it has too", () => {
+  it("qualifies the name of an own tool of the gateway, which a gateway behind it has too", () => {
     const { find, items } = plain("inner/mcp_read_output")
     assert.deepStrictEqual(items.map(({ name }) => name), ["mcp__inner__mcp_read_output"])
     assert.isUndefined(find("mcp_read_output"))

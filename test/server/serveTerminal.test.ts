@@ -38,6 +38,7 @@ const inTerminal = (words: ReadonlyArray<string>, env: Readonly<Record<string, s
       }),
     types: (line: string) => child.stdin.write(`${line}\n`),
     text: () => text,
+    ended,
     interrupt: () => {
       child.stdin.write("\u0003")
       return ended
@@ -92,6 +93,22 @@ describe("serve --http at a terminal", patient, () => {
     assert.notMatch(terminal.text(), /Send it/)
     await caller.close()
     await terminal.interrupt()
+  })
+
+  it("asks nowhere in the background of the terminal, because reading there would stop it", async () => {
+    const { args, command, env } = place.command("background", servers, ["--http", "0"])
+    const job = `set -m; ${quoted([command, ...args])} & echo job $!; wait`
+    const terminal = inTerminal(["bash", "-c", job.replaceAll("'", "\"")], env)
+    const [, pid] = await terminal.sees(/job (\d+)/)
+    const [, url] = await terminal.sees(/(http:\S+)/)
+    await terminal.sees(/only these are allowed: read-only tools of demo/)
+    const headers = { authorization: `Bearer ${env["MCP_RUNTIME_TOKEN"]}` }
+    const caller = await connect["SDK 1.x"]({ url: url!, headers }, {})
+    const { content } = await caller.call("mcp__demo__add", { a: 1, b: 2 })
+    assert.include(content[0]?.text, "no person can be asked")
+    await caller.close()
+    process.kill(Number(pid), "SIGTERM")
+    await terminal.ended
   })
 })
 

@@ -293,12 +293,23 @@ const printConfig = (
     return ExitCode.ok
   }).pipe(Effect.provide(NodeContext.layer))
 
-/** The terminal at which a person can be asked about calls; over stdio not stdin, which belongs to the protocol. */
+/**
+ * The terminal at which a person can be asked about calls, while this process is in its foreground. Over stdio it is not that
+ * of stdin, which belongs to the protocol.
+ */
 const terminalOf = (isHttp: boolean): Effect.Effect<Screen.Screen["Type"] | undefined, never, Screen.Screen> =>
   Effect.map(Screen.Screen, (screen) => {
-    if (isHttp) return screen.isInteractive ? screen : undefined
-    const ask = NodeAsk.atTerminal(process.stderr, () => void process.kill(process.pid, "SIGINT"))
-    return ask && { ...screen, isInteractive: true, ask }
+    const interrupt = () => void process.kill(process.pid, "SIGINT")
+    const ask = isHttp
+      ? (screen.isInteractive ? screen.ask : undefined)
+      : NodeAsk.atTerminal(process.stderr, interrupt)
+    if (ask === undefined || !NodeAsk.isForeground()) return undefined
+    const none: ReturnType<typeof ask> = Effect.as(Effect.void, undefined)
+    return {
+      ...screen,
+      isInteractive: true,
+      ask: (question) => Effect.suspend(() => NodeAsk.isForeground() ? ask(question) : none)
+    }
   })
 
 /** Printed to stderr, because the program that starts this one reads stdout. */
