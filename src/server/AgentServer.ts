@@ -216,8 +216,7 @@ export const make = (
       const { arguments: args, name: tool } = exchange.params
       const run = tool === name ? start : tool === `${name}-reply` ? reply : undefined
       if (run === undefined) {
-        const message = `Unknown tool: ${String(tool).slice(0, 128)}`
-        return Effect.fail(new McpServer.Refusal({ code: McpServer.codes.invalidParams, message }))
+        return McpServer.invalidParams(`Unknown tool: ${String(tool).slice(0, 128)}`)
       }
       const content = (text: string) => [{ type: "text", text }]
       return Effect.match(run(exchange, objectOf(args)), {

@@ -43,11 +43,7 @@ const parse = (uri: string): Identity | undefined => {
 }
 
 const unknown = (uri: string): McpServer.Refusal =>
-  new McpServer.Refusal({
-    code: McpServer.codes.invalidParams,
-    message: `Resource not found: ${uri.slice(0, 256)}`,
-    data: { uri: uri.slice(0, maxUri) }
-  })
+  McpServer.invalidParams(`Resource not found: ${uri.slice(0, 256)}`, { uri: uri.slice(0, maxUri) })
 
 /** The page of an app belongs to no server once several have linked to it; any other address to the latest. */
 export const links = () => {

@@ -12,6 +12,7 @@ import * as McpRuntime from "../../McpRuntime.ts"
 import * as RuntimeLog from "../../runtimeLog.ts"
 import * as Approval from "../../safety/Approval.ts"
 import * as Permissions from "../../safety/Permissions.ts"
+import * as Scoped from "../../scoped.ts"
 import * as ToolCatalog from "../../tools/ToolCatalog.ts"
 import * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as McpServe from "../McpServe.ts"
@@ -144,8 +145,7 @@ const approvalBy = (ask: (server: string) => Ask): Approval.Approval["Type"] => 
   })
 })
 
-const refuse: Ask = () =>
-  Effect.fail(new McpServer.Refusal({ code: McpServer.codes.internal, message: "No caller can be asked now" }))
+const refuse: Ask = () => McpServer.refusal("internal", "No caller can be asked now")
 
 export interface Options {
   /** The capabilities of the caller, or none for the shared seat. */
@@ -177,7 +177,7 @@ const open = (
       }),
       (error) => {
         const message = "The servers could not be started"
-        const refusal = new McpServer.Refusal({ code: McpServer.codes.internal, message })
+        const refusal = McpServer.refusal("internal", message)
         return Effect.zipRight(RuntimeLog.error(`${message} for a caller`, error), refusal)
       }
     )
@@ -233,14 +233,9 @@ interface Held {
 
 export type Seats = Effect.Effect.Success<ReturnType<typeof make>>
 
-/** Opens once for all users. An interrupted user does not end it for the others. */
 const onDemand = (opening: Opening): OnDemand => {
-  const lock = Effect.unsafeMakeSemaphore(1)
-  let current: Seat | undefined
-  const seat = Effect.suspend(() =>
-    current !== undefined ? Effect.succeed(current) : Effect.map(opening, (seat) => current = seat)
-  )
-  return { seat: lock.withPermits(1)(seat), current: () => current }
+  const { current, open } = Scoped.once<Seat>()
+  return { seat: open(opening), current }
 }
 
 export const make = (
@@ -257,10 +252,10 @@ export const make = (
     })
     let uses = 0
     const opening = (options: Options) => open(runtimes, naming === "qualified", options)
-    const full = new McpServer.Refusal({
-      code: McpServer.codes.overloaded,
-      message: `The limit of ${maxSeats} callers with connections of their own is reached`
-    })
+    const full = McpServer.refusal(
+      "overloaded",
+      `The limit of ${maxSeats} callers with connections of their own is reached`
+    )
 
     const hold = (key: string, options: Options) =>
       table.open((id) =>

@@ -62,7 +62,7 @@ const headerFault = (
     if (actual === undefined ? expected === undefined : HeaderField.decode(actual) === expected) continue
     const fault = actual === undefined ? "is missing" : "differs from the argument"
     const message = `Header mismatch: Mcp-Param-${declared.header} ${fault}`
-    return new McpServer.Refusal({ code: McpServer.codes.headerMismatch, message })
+    return McpServer.refusal("headerMismatch", message)
   }
   return undefined
 }
