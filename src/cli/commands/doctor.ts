@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as NodeMcpRuntime from "../../node/NodeMcpRuntime.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
@@ -38,16 +39,12 @@ const problemLines = (
   { cause, hint, level, message, step }: Visit.Problem,
   columns: number
 ): ReadonlyArray<Screen.Line> => {
-  const where = ` (${step})`
   const title = level === "error" ? "  fault  " : "  warning  "
-  const [first = "", ...more] = indented(title.length, cause + where, columns)
-  // the step has a style of its own where it is in the same line
-  const isWhole = more.length === 0
+  const [first = "", ...more] = indented(title.length, `${cause} (${step})`, columns)
   return [
     [
       { text: title, style: level === "error" ? "bad" : "warning" },
-      { text: isWhole ? cause : first.trimStart(), style: "strong" },
-      { text: isWhole ? where : "", style: "weak" }
+      { text: first.trimStart(), style: "strong" }
     ],
     ...more,
     ...indented(9, UntrustedText.excerpt(message, 600), columns),
@@ -121,14 +118,11 @@ const run: Command.Command["run"] = ({ args, shared }) =>
           const files = discovery.issues.filter(({ server, severity }) => server === undefined && severity === "error")
           if (chosen.length + files.length === 0 && !shared.json) yield* NoServers.note
           let finished = 0
+          const visit = (found: ConfigDiscovery.Found) =>
+            Effect.tap(Visit.visit(found, application, watch), () => Effect.sync(() => finished++))
           const visits = Stream.fromIterable(chosen).pipe(
-            // in the order of the configuration, whichever is finished first
-            Stream.mapEffect(
-              (found) => Effect.tap(Visit.visit(found, application, watch), () => Effect.sync(() => finished++)),
-              {
-                concurrency: together
-              }
-            ),
+            // in the order of the configuration, because a stream keeps it
+            Stream.mapEffect(visit, { concurrency: together }),
             Stream.runForEach((server) => {
               servers.push(server)
               return shared.json ? Effect.void : screen.out(...lines(server, screen.columns))

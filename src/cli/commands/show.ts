@@ -11,7 +11,7 @@ import { choice, tool as find } from "../toolFound.ts"
 import { format, spelled } from "../toolRef.ts"
 import { shapeOf, ToolShape } from "./tools.ts"
 
-/** A schema may go on for ever. */
+/** A schema may refer to itself. */
 const deepest = 6
 
 const strong = (text: string): Screen.Span => ({ text, style: "strong" })
