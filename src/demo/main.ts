@@ -21,7 +21,8 @@ import { excerpt } from "../text/UntrustedText.ts"
 import * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 
-const demoFile = fileURLToPath(new URL(".mcp.json", import.meta.url))
+// the compiler copies no JSON
+const demoFile = fileURLToPath(new URL("../../src/demo/.mcp.json", import.meta.url))
 const [file = demoFile] = process.argv.slice(2)
 
 // a reader such as `head` may leave early; the servers are closed nevertheless

@@ -249,7 +249,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   testing: 1_400,
   safety: 3_800,
   // a ratchet: issue 20 asks for 5,600
-  cli: 11_150,
+  cli: 10_850,
   // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")
   server: 4_336,
   // a ratchet: issue 19 asks for 2,300
