@@ -157,10 +157,8 @@ const fields = (entry: ServerConfig.Entry, above: Above) => {
         ? before
         : [...before, ...labelled(key, label, values.get(key), entry)]
     }),
-    settings: Array.from(values).flatMap(([key, value]) =>
-      key !== "enabled" && rows.some(([known, { label }]) => known === key && label === undefined)
-        ? leaves("setting", value, key)
-        : []
+    settings: rows.flatMap(([key, { label }]) =>
+      key === "enabled" || label !== undefined ? [] : leaves("setting", values.get(key), key)
     )
   }
 }
