@@ -185,7 +185,8 @@ const looking = <A, E, R>(
       const ground = yield* Effect.context<Ground>()
       const discovery = yield* Context.get(ground, ConfigDiscovery.ConfigDiscovery).discover
       const isChosen = config.imports.length + config.files.length + config.servers.length > 0
-      const hosts = discovery.servers.length > 0 || isChosen
+      const isBroken = discovery.issues.some(({ server, severity }) => server === undefined && severity === "error")
+      const hosts = discovery.servers.length > 0 || isChosen || isBroken
         ? []
         : NoServers.hostsOf(yield* NodeMcpRuntime.discovery({ config: { ...config, imports: ["all"] } }))
       return yield* Effect.provideService(

@@ -93,11 +93,8 @@ const run: Command.Command["run"] = (invocation) =>
         ? []
         : [`It is also offered as ${others.map(({ source }) => source).join(", ")}: choose with --source.`])
     )
-    if (!isSet("yes")) {
-      const answer = screen.isInteractive ? yield* screen.ask("Add it? [y/N] ") : undefined
-      if (!/^y(es)?$/i.test((answer ?? "").trim())) {
-        return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })
-      }
+    if (!isSet("yes") && !(screen.isInteractive && (yield* Screen.confirm(screen, "Add it?")))) {
+      return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })
     }
     yield* ConfigEdit.add(invocation, name, content)
     return ExitCode.ok
