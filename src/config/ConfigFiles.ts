@@ -378,8 +378,10 @@ export const make: (
         }
         const roots = new Map<string, Array<Way>>()
         for (const wanted of paths) {
-          const absolute = path.resolve(wanted)
-          const { root } = path.parse(absolute)
+          // hundreds of paths are normal already, and resolving them takes longer than all else here
+          const isNormal = path.sep === "/" && wanted.startsWith("/") && !/\/\.{0,2}(?:\/|$)/.test(wanted)
+          const absolute = isNormal ? wanted : path.resolve(wanted)
+          const root = isNormal ? "/" : path.parse(absolute).root
           const names = absolute.slice(root.length).split(path.sep)
           const ways = roots.get(root) ?? []
           roots.set(root, ways)

@@ -211,6 +211,8 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
     }
 
     const readAll = Effect.fnUntraced(function*(sources: ReadonlyArray<Locate.Source>) {
+      const files: Array<File> = []
+      if (sources.length === 0) return files
       const found = yield* disk.find(sources.map(({ path }) => path))
       const wanted: Array<Locate.Source> = []
       for (const source of sources) {
@@ -219,7 +221,6 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
         if (source.isNamed && found.get(source.path)?.length === 0) wanted.push(source)
       }
       const loading = yield* Effect.fork(Document.decoder(new Set(wanted.map(({ format }) => format))))
-      const files: Array<File> = []
       for (const some of Arr.chunksOf(wanted, together)) {
         const contents = yield* disk.readAll(some.map(({ origin, path }) => ({ path, origin, root: place.root })))
         const decode = yield* Fiber.join(loading)
