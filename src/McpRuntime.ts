@@ -247,7 +247,7 @@ export const makeService = (
       readResource: (server, uri, options) =>
         send(
           server,
-          { method: "resources/read", uri },
+          { method: "resources/read", uri, kind: "resource", name: uri },
           options,
           ({ session }, { meta }) => session.readResource(uri, { meta })
         ),
@@ -255,7 +255,7 @@ export const makeService = (
       getPrompt: (server, prompt, args, options) =>
         send(
           server,
-          { method: "prompts/get", prompt, args: args ?? {} },
+          { method: "prompts/get", prompt, kind: "prompt", name: prompt, args: args ?? {} },
           options,
           // the cast: the permitted arguments are a copy of `args`
           ({ session }, permitted) =>

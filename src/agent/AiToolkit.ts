@@ -50,9 +50,6 @@ export type McpTool = Tool.Tool<string, {
 /** The tools by their names for a model. */
 export type McpTools = Record<string, McpTool>
 
-/** The types that most models can see, and the largest attachment. */
-export const defaults: Media.Options = Media.defaults
-
 const parameters = (schema: JsonRpc.JsonObject): AnyArguments =>
   // the cast: `@effect/ai` has no type for a tool whose parameters are a JSON Schema
   Schema.Unknown.annotations({ jsonSchema: { ...schema, type: "object" } }) as unknown as AnyArguments
@@ -130,7 +127,7 @@ export const attachments = (
   const is = Schema.is(Output)
   const files = parts.flatMap((part) => {
     if (part.type !== "tool-result" || !is(part.result)) return []
-    return Media.shown(part.result.attachments, { ...defaults, ...options }).flatMap((
+    return Media.shown(part.result.attachments, { ...Media.defaults, ...options }).flatMap((
       { data, mimeType, reference }
     ) => [
       Prompt.textPart({ text: `${reference}, from the tool ${part.name}:` }),

@@ -12,11 +12,6 @@ import * as Media from "./media.ts"
 import * as Promised from "./promised.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
-/** Leave `mediaTypes` empty for an API that takes only text as the output of a tool. */
-export interface Options extends Media.Options {}
-
-export const defaults: Options = Media.defaults
-
 /** For the application, beside the content that the model gets. */
 export interface Artifact {
   /** As the server sent it. */
@@ -75,12 +70,15 @@ const contentOf = ({ attachments, text }: ToolHandler.Output, options: Media.Opt
   ]
 }
 
-/** Calls are interrupted by the signal of their configuration, and when the scope closes. */
+/**
+ * Calls are interrupted by the signal of their configuration, and when the scope closes. Leave `mediaTypes` empty for an API
+ * that takes only text as the output of a tool.
+ */
 export const make = (
-  options?: Partial<Options>
+  options?: Partial<Media.Options>
 ): Effect.Effect<LangChain["Type"], never, ToolHandler.ToolHandler | Scope.Scope> =>
   Effect.gen(function*() {
-    const all = { ...defaults, ...options }
+    const all = { ...Media.defaults, ...options }
     const handler = yield* ToolHandler.ToolHandler
     const run = yield* Promised.make
 
@@ -110,5 +108,5 @@ export const make = (
     }
   })
 
-export const layer = (options?: Partial<Options>): Layer.Layer<LangChain, never, ToolHandler.ToolHandler> =>
+export const layer = (options?: Partial<Media.Options>): Layer.Layer<LangChain, never, ToolHandler.ToolHandler> =>
   Layer.scoped(LangChain, make(options))

@@ -31,10 +31,7 @@ export interface OpenAiOptions {
 
 export interface AnthropicOptions extends Pick<OpenAiOptions, "inline"> {}
 
-/** The attachments that are shown to a model. The others are named in the text. */
-export interface ResultOptions extends Media.Options {}
-
-export const defaults: OpenAiOptions & ResultOptions = { ...Media.defaults, strict: false, inline: false }
+export const defaults: OpenAiOptions & Media.Options = { ...Media.defaults, strict: false, inline: false }
 
 interface OpenAiFunction {
   readonly name: string
@@ -170,7 +167,7 @@ const openAi = <Tool>(toolOf: (called: OpenAiFunction) => Tool): Format<Tool> =>
   }
 })
 
-const imagesOf = ({ attachments }: ToolHandler.Output, options: Partial<ResultOptions> | undefined) =>
+const imagesOf = ({ attachments }: ToolHandler.Output, options: Partial<Media.Options> | undefined) =>
   Media.shown(attachments, { ...defaults, ...options }).filter(Media.isImage)
 
 /** For `tools` of OpenAI's chat completions, and the calls in a message. */
@@ -184,7 +181,7 @@ export const openAiChat = offering(
  * The messages that follow the message with the calls: one for each call, and one of the user with the images, because the
  * output of a tool is text only.
  */
-export const openAiChatResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<ResultOptions>) => {
+export const openAiChatResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<Media.Options>) => {
   const messages = outputs.map((output) => {
     const notes = imagesOf(output, options).map(({ reference }) =>
       `(${reference} is shown in the message that follows.)`
@@ -208,7 +205,7 @@ export const openAiResponses = offering(
 )
 
 /** The items of the next `input`, one for each call. */
-export const openAiResponsesResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<ResultOptions>) =>
+export const openAiResponsesResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<Media.Options>) =>
   outputs.map((output) => {
     const { callId, text } = output
     const images = imagesOf(output, options).map((image) => ({
@@ -268,7 +265,7 @@ export const anthropic: (
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const
 
 /** The message that follows the message with the calls, with a block for each. */
-export const anthropicResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<ResultOptions>) => {
+export const anthropicResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<Media.Options>) => {
   const images = (output: ToolHandler.Output) =>
     imagesOf(output, options).flatMap(({ data, mimeType }) => {
       const media_type = imageTypes.find((type) => type === mimeType)

@@ -4,6 +4,7 @@
  */
 import type * as OutputGuard from "../safety/OutputGuard.ts"
 
+/** The attachments that are shown to a model: their types, and the size of the largest. */
 export interface Options {
   readonly mediaTypes: ReadonlyArray<string>
   readonly maxMediaBytes: number

@@ -27,6 +27,7 @@ import type * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as CallTool from "./callTool.ts"
 import type * as Link from "./Link.ts"
+import * as Permitted from "./permitted.ts"
 import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
 import type * as ServerStatus from "./ServerStatus.ts"
@@ -144,11 +145,7 @@ export const logins = (servers: Servers.Servers) =>
         hasBegun = true
         return f(live)
       }
-      const ask = Effect.acquireUseRelease(
-        Effect.sync(() => deadline?.pause(true)),
-        () => restore(onCall(name, { identity })),
-        () => Effect.sync(() => deadline?.pause(false))
-      )
+      const ask = Permitted.asking(deadline, onCall(name, { identity }))
       const connect = restore(servers.switches.connect(name, { identity }))
       const connected = deadline === undefined ? connect : Deadline.boundWait(deadline, () => ({}), () => connect)
       return Effect.catchAll(servers.use(name, begin, options), (error) => {

@@ -103,9 +103,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
   ): ReturnType<Permitted["before"]> => {
     if (permit === undefined && permissions.isOpen(wanted.origin)) return undefined
     const decided = permissions.stands(permit ?? open(wanted), toolOf(wanted), live.config)
-    if (decided === undefined || deadline === undefined) return decided
-    const pause = (isPaused: boolean) => Effect.sync(() => deadline.pause(isPaused))
-    return Effect.acquireUseRelease(pause(true), () => deadline.restore(decided), () => pause(false))
+    return decided && asking(deadline, decided)
   }
 
   const before: Permitted["before"] = (live, wanted, permit, deadline) => {
@@ -206,6 +204,16 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
   }
 
   return { authorize, before, session }
+}
+
+/** Asks a person, while the deadline stands still. */
+export const asking = <A, E, R>(
+  deadline: Deadline.Deadline | undefined,
+  question: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  if (deadline === undefined) return question
+  const pause = (isPaused: boolean) => Effect.sync(() => deadline.pause(isPaused))
+  return Effect.acquireUseRelease(pause(true), () => deadline.restore(question), () => pause(false))
 }
 
 const unseen = ({ kind, name, server }: Wanted): McpError.PermissionDenied =>

@@ -11,14 +11,10 @@ import type * as Permitted from "./permitted.ts"
 import type * as Server from "./Server.ts"
 import type * as Servers from "./Servers.ts"
 
-type Request =
-  | { readonly method: "resources/read"; readonly uri: string }
-  | { readonly method: "prompts/get"; readonly prompt: string; readonly args: McpClient.Arguments }
-
-const subjectOf = (request: Request): Pick<Permitted.Wanted, "kind" | "name" | "args"> =>
-  request.method === "resources/read"
-    ? { kind: "resource", name: request.uri }
-    : { kind: "prompt", name: request.prompt, args: request.args }
+/** What needs a permission, and what the span shows. */
+interface Request
+  extends Pick<Permitted.Wanted, "kind" | "name" | "args">, Pick<CallSpan.Operation, "method" | "prompt" | "uri">
+{}
 
 interface Granted {
   readonly meta: JsonRpc.JsonObject | undefined
@@ -61,14 +57,14 @@ export const make =
   (servers: Servers.Servers, ask: Ask, permitted: Permitted.Permitted): Send => (server, request, options, f) =>
     Effect.flatMap(servers.find(server), ({ config }) => {
       const origin = options?.origin ?? "program"
-      const wanted: Permitted.Wanted = { origin, config, server, identity: options?.identity, ...subjectOf(request) }
-      const operation = { server, config, ...request, client: undefined as McpClient.McpClient | undefined }
+      const client = undefined as McpClient.McpClient | undefined
+      const wanted = { ...request, origin, config, server, identity: options?.identity, client }
       return CallSpan.traced(
-        operation,
+        wanted,
         (meta) =>
           Effect.flatMap(permitted.authorize(wanted), (permit) =>
             ask(server, request.method, (live) => {
-              operation.client = live.session
+              wanted.client = live.session
               const waiting = permitted.before(live, wanted, permit)
               const asked = Effect.suspend(() => f(live, { meta, args: permit?.args }))
               return waiting === undefined ? asked : Effect.zipRight(waiting, asked)
