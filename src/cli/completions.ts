@@ -32,12 +32,19 @@ export const knownOf = ({ discovery, runtime }: Pick<Application.Application, "d
     )
   }))
 
-/** The cache is read while the runtime starts. A person waits for the completion, so it is asked six times at most. */
-const cached = (application: Application.Application) =>
+/**
+ * The cache is read while the runtime starts, so it is asked until every server is known that can be, or the one that the
+ * person has named, for half a second at most.
+ */
+const cached = (ref: string) => (application: Application.Application) =>
   application.runtime.offered(0).tools.pipe(
     Effect.repeat({
-      schedule: Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(5)),
-      until: ({ missing }) => missing.length === 0
+      schedule: Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(25)),
+      until: ({ missing }) => {
+        const open = missing.filter(({ status }) => status._tag === "Idle").map(({ server }) => server)
+        const named = application.discovery.servers.find(({ name }) => ref.startsWith(`${name}/`))
+        return open.length === 0 || (named !== undefined && !open.includes(named.name))
+      }
     }),
     Effect.zipRight(knownOf(application))
   )
@@ -155,11 +162,14 @@ export const print = (
       ? unknown
       : need === "servers"
       ? { ...unknown, servers: (yield* Application.look(shared, Effect.succeed)).servers.map(({ name }) => name) }
-      : yield* Application.use(shared, () => Effect.succeed({ rests: true }), cached)
+      : yield* Application.use(shared, () =>
+        Effect.succeed({ rests: true }), cached(read(words, sharedOptions).args[1] ?? word))
     const found = candidates(words, word, commands, command, known)
     const screen = yield* Screen.Screen
     yield* screen.out(
-      ...found.map(({ about, word }) => about === undefined ? word : `${word}\t${UntrustedText.excerpt(about, 100)}`)
+      ...found.map(({ about, word }) =>
+        about === undefined ? word : `${word}\t${UntrustedText.excerpt(about, 100)}`
+      )
     )
     return ExitCode.ok
   })
