@@ -30,19 +30,19 @@ const progressing: McpServer.Handler = ({ params, progress }) =>
     return {}
   })
 
-describe("who may call over HTTP", () => {
+describe("HttpEndpoint admission", () => {
   const cases: ReadonlyArray<readonly [string, HttpCaller.Headers, number]> = [
-    ["one who calls it by its own name may", {}, 404],
-    ["one who calls it by another name may not", { host: "evil.example" }, 403],
-    ["one who calls it by a name that begins like its own may not", { host: "localhost.evil.example" }, 403],
-    ["a page of this machine may", { origin: "http://localhost:5173" }, 404],
-    ["a page that is allowed may", { origin: "https://app.example" }, 404],
-    ["a page of elsewhere may not", { origin: "https://evil.example" }, 403],
-    ["a page without an origin may not", { origin: "null" }, 403],
-    ["a page of another scheme may not", { origin: "file://localhost" }, 403],
-    ["one without a token may not", { authorization: undefined }, 401],
-    ["one with a token that nobody has may not", { authorization: "Bearer ann-toke" }, 401],
-    ["one with a token of another kind may not", { authorization: "Basic ann-token" }, 401]
+    ["admits its own host name", {}, 404],
+    ["refuses another host name", { host: "evil.example" }, 403],
+    ["refuses a host name that begins like its own", { host: "localhost.evil.example" }, 403],
+    ["admits a page of this machine", { origin: "http://localhost:5173" }, 404],
+    ["admits a page of an allowed origin", { origin: "https://app.example" }, 404],
+    ["refuses a page of another origin", { origin: "https://evil.example" }, 403],
+    ["refuses a page with the origin null", { origin: "null" }, 403],
+    ["refuses a page of another scheme", { origin: "file://localhost" }, 403],
+    ["refuses a caller without a token", { authorization: undefined }, 401],
+    ["refuses an unknown token", { authorization: "Bearer ann-toke" }, 401],
+    ["refuses a token of another scheme", { authorization: "Basic ann-token" }, 401]
   ]
   for (const [name, headers, status] of cases) {
     it.scopedLive(name, () =>
@@ -55,7 +55,7 @@ describe("who may call over HTTP", () => {
       }))
   }
 
-  it.scopedLive("a page is told what it may send before it does", () =>
+  it.scopedLive("answers the preflight request of a page", () =>
     Effect.gen(function*() {
       const { ask } = yield* HttpCaller.serve(PipedCaller.offer(), { tokens })
       const response = yield* ask("OPTIONS", {
@@ -70,24 +70,24 @@ describe("who may call over HTTP", () => {
     }))
 })
 
-describe("what is no request of the protocol over HTTP", () => {
+describe("HttpEndpoint with malformed requests", () => {
   const cases: ReadonlyArray<
     readonly [string, string, HttpCaller.Headers, string | undefined, number, number | undefined]
   > = [
-    ["another method is not allowed", "PUT", {}, "{}", 405, -32600],
-    ["a body that is no JSON text is not looked at", "POST", { "content-type": "text/plain" }, "{}", 415, -32600],
-    ["a body without a type is not looked at", "POST", { "content-type": undefined }, "{}", 415, -32600],
-    ["a caller that takes no stream is not served", "POST", { accept: "application/json" }, "{}", 406, -32600],
-    ["a caller that takes no JSON is not served", "POST", { accept: "text/event-stream" }, "{}", 406, -32600],
-    ["a GET that takes no stream is not served", "GET", { accept: "application/json" }, undefined, 406, -32600],
-    ["a body that is no JSON is a parse error", "POST", {}, "{", 400, -32700],
-    ["an empty body is a parse error", "POST", {}, "", 400, -32700],
-    ["a message that is none is no request", "POST", {}, "{\"id\":1}", 400, -32600],
-    ["a list is no message", "POST", {}, "[]", 400, -32600],
-    ["a body too large is refused", "POST", {}, `"${"x".repeat(2_000)}"`, 413, -32600],
-    ["a request without a session begins with none", "POST", {}, JSON.stringify(ping), 400, -32600],
+    ["refuses another HTTP method", "PUT", {}, "{}", 405, -32600],
+    ["refuses a body of another content type", "POST", { "content-type": "text/plain" }, "{}", 415, -32600],
+    ["refuses a body without a content type", "POST", { "content-type": undefined }, "{}", 415, -32600],
+    ["refuses a POST that does not accept event streams", "POST", { accept: "application/json" }, "{}", 406, -32600],
+    ["refuses a POST that does not accept JSON", "POST", { accept: "text/event-stream" }, "{}", 406, -32600],
+    ["refuses a GET that does not accept event streams", "GET", { accept: "application/json" }, undefined, 406, -32600],
+    ["answers a body that is not JSON with a parse error", "POST", {}, "{", 400, -32700],
+    ["answers an empty body with a parse error", "POST", {}, "", 400, -32700],
+    ["refuses an object that is not a message", "POST", {}, "{\"id\":1}", 400, -32600],
+    ["refuses an empty list", "POST", {}, "[]", 400, -32600],
+    ["refuses a body over the limit", "POST", {}, `"${"x".repeat(2_000)}"`, 413, -32600],
+    ["refuses a request without a session id", "POST", {}, JSON.stringify(ping), 400, -32600],
     [
-      "a request of a session that is not known finds none",
+      "answers a request of an unknown session with 404",
       "POST",
       { "mcp-session-id": "x" },
       JSON.stringify(ping),
@@ -95,17 +95,17 @@ describe("what is no request of the protocol over HTTP", () => {
       -32600
     ],
     [
-      "a request of a version that nobody knows is refused",
+      "refuses a request of an unknown version",
       "POST",
       { "mcp-protocol-version": "1999-01-01" },
       JSON.stringify(ping),
       400,
       -32022
     ],
-    ["a stream without a session is none", "GET", {}, undefined, 400, -32600],
-    ["a stream of a session that is not known is none", "GET", { "mcp-session-id": "x" }, undefined, 404, -32600],
-    ["the end of no session is none", "DELETE", {}, undefined, 400, -32600],
-    ["there is no stream in the stateless era", "GET", { "mcp-protocol-version": "2026-07-28" }, undefined, 405, -32600]
+    ["refuses a GET without a session id", "GET", {}, undefined, 400, -32600],
+    ["answers a GET of an unknown session with 404", "GET", { "mcp-session-id": "x" }, undefined, 404, -32600],
+    ["refuses a DELETE without a session id", "DELETE", {}, undefined, 400, -32600],
+    ["refuses a GET in the stateless era", "GET", { "mcp-protocol-version": "2026-07-28" }, undefined, 405, -32600]
   ]
   for (const [name, method, headers, body, status, code] of cases) {
     it.scopedLive(name, () =>
@@ -117,7 +117,7 @@ describe("what is no request of the protocol over HTTP", () => {
       }))
   }
 
-  it.scopedLive("a body of which only half is sent is given up, and others are served meanwhile", () =>
+  it.scopedLive("ends a body that does not arrive after a timeout, and serves other callers meanwhile", () =>
     Effect.gen(function*() {
       const { answered, begin, session } = yield* HttpCaller.serve(PipedCaller.offer(), { requestTimeout: "1 second" })
       const half = begin("POST", { ...HttpCaller.accepting, "content-length": "100" })
@@ -128,7 +128,7 @@ describe("what is no request of the protocol over HTTP", () => {
       assert.strictEqual((yield* waiting).status, 408)
     }))
 
-  it.scopedLive("a body without an announced end that becomes too large is refused", () =>
+  it.scopedLive("refuses a chunked body over the limit", () =>
     Effect.gen(function*() {
       const { answered, begin } = yield* HttpCaller.serve(PipedCaller.offer(), { maxMessageBytes: 1_024 })
       const request = begin("POST", { ...HttpCaller.accepting, "transfer-encoding": "chunked" })
@@ -136,7 +136,7 @@ describe("what is no request of the protocol over HTTP", () => {
       assert.strictEqual((yield* answered(request)).status, 413)
     }))
 
-  it.scopedLive("a connection takes a request that comes later than callers were told, and ends when nobody uses it", () =>
+  it.scopedLive("accepts a request after the announced keep-alive, and closes an idle connection later", () =>
     Effect.gen(function*() {
       const { listener } = yield* HttpCaller.serve(PipedCaller.offer(), { keepAliveTimeout: "1500 millis" })
       const socket = yield* Effect.acquireRelease(
@@ -160,7 +160,7 @@ describe("what is no request of the protocol over HTTP", () => {
       yield* Leaks.eventually(() => isOver, () => "the connection is still there")
     }))
 
-  it.scopedLive("a crowd finds a place although nobody has time to let it in", () =>
+  it.scopedLive("queues 800 connections while the process is busy", () =>
     Effect.gen(function*() {
       const crowd = 800
       const { listener } = yield* HttpCaller.serve(PipedCaller.offer())
@@ -186,7 +186,7 @@ describe("what is no request of the protocol over HTTP", () => {
       )
     }))
 
-  it.scopedLive("what is no HTTP at all hurts nobody", () =>
+  it.scopedLive("serves other callers after bytes that are not HTTP", () =>
     Effect.gen(function*() {
       const { listener, session } = yield* HttpCaller.serve(PipedCaller.offer())
       yield* Effect.async<void>((resume) => {
@@ -201,7 +201,7 @@ describe("what is no request of the protocol over HTTP", () => {
 })
 
 describe("a session over HTTP", () => {
-  it.scopedLive("begins with a handshake, has a name nobody can guess, and answers at once with one text", () =>
+  it.scopedLive("begins with a handshake, has a random id, and answers with one JSON text", () =>
     Effect.gen(function*() {
       const { listener, open, session } = yield* HttpCaller.serve(PipedCaller.offer({ echo }))
       const first = yield* open()
@@ -215,7 +215,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual(listener.endpoint.sessions(), 2)
     }))
 
-  it.scopedLive("is asked on the way to an answer, and answers by a request of its own", () =>
+  it.scopedLive("gets a question on the stream of its request, and answers with a POST", () =>
     Effect.gen(function*() {
       const { session } = yield* HttpCaller.serve(
         PipedCaller.offer({ asking: ({ ask }) => ask("elicitation/create", { message: "really?" }) })
@@ -228,7 +228,7 @@ describe("a session over HTTP", () => {
       assert.deepStrictEqual(yield* response.rest, [{ jsonrpc: "2.0", id: 1, result: { action: "decline" } }])
     }))
 
-  it.scopedLive("has no answer to what it has cancelled", () =>
+  it.scopedLive("gets no answer to a cancelled request", () =>
     Effect.gen(function*() {
       const { begun, handler, stopped } = yield* held
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({ slow: handler }))
@@ -240,7 +240,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual(yield* Effect.flatMap(call, ({ text }) => text), "")
     }))
 
-  it.scopedLive("is none after a handshake that failed", () =>
+  it.scopedLive("does not exist after a failed handshake", () =>
     Effect.gen(function*() {
       const closed = yield* Deferred.make<void>()
       const { listener, post } = yield* HttpCaller.serve(
@@ -261,7 +261,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual(listener.endpoint.sessions(), 0)
     }))
 
-  it.scopedLive("takes notifications and answers without one", () =>
+  it.scopedLive("takes notifications and responses with 202", () =>
     Effect.gen(function*() {
       const { session } = yield* HttpCaller.serve(PipedCaller.offer())
       const { post } = yield* session()
@@ -269,7 +269,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual((yield* post({ jsonrpc: "2.0", id: 9, result: {} })).status, 202)
     }))
 
-  it.scopedLive("is found by nobody else", () =>
+  it.scopedLive("is not found with the token of another caller", () =>
     Effect.gen(function*() {
       const { ask, post, session } = yield* HttpCaller.serve(PipedCaller.offer(), { tokens })
       const mine = yield* session(ann)
@@ -280,7 +280,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual((yield* mine.request(1, "ping")).status, 200)
     }))
 
-  it.scopedLive("is not there any more once it was ended, nor is what it was doing", () =>
+  it.scopedLive("is not found after a DELETE, which interrupts its requests", () =>
     Effect.gen(function*() {
       const { begun, handler, stopped } = yield* held
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({ slow: handler }))
@@ -294,7 +294,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual((yield* end).status, 404)
     }))
 
-  it.scopedLive("ends when nothing was heard of it for long", () =>
+  it.scopedLive("ends after the session timeout", () =>
     Effect.gen(function*() {
       const closed = yield* Deferred.make<void>()
       const { listener, session } = yield* HttpCaller.serve(
@@ -309,7 +309,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual((yield* request(1, "ping")).status, 404)
     }))
 
-  it.scopedLive("gives way to a new one if it does nothing, and does not if it is at work", () =>
+  it.scopedLive("is evicted for a new one only while it is idle", () =>
     Effect.gen(function*() {
       const { begun, handler } = yield* held
       const { open, session } = yield* HttpCaller.serve(PipedCaller.offer({ slow: handler }), { maxSessions: 2 })
@@ -327,7 +327,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual((yield* busy.request(2, "ping")).status, 200)
     }))
 
-  it.scopedLive("takes up room while it is being opened", () =>
+  it.scopedLive("counts against the limit during its handshake", () =>
     Effect.gen(function*() {
       const [there, begun] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const { open } = yield* HttpCaller.serve(
@@ -347,7 +347,7 @@ describe("a session over HTTP", () => {
       assert.strictEqual((yield* first).response.status, 200)
     }))
 
-  it.scopedLive("answers a batch in the version that has them, as a stream", () =>
+  it.scopedLive("answers a batch as a stream in the version that has batches", () =>
     Effect.gen(function*() {
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({ echo }))
       const { post } = yield* session({}, "2025-03-26")
@@ -358,7 +358,7 @@ describe("a session over HTTP", () => {
     }))
 })
 
-describe("a stream over HTTP", () => {
+describe("an event stream over HTTP", () => {
   const telling = Effect.gen(function*() {
     const gates = yield* held
     const handler: McpServer.Handler = (exchange) =>
@@ -374,7 +374,7 @@ describe("a stream over HTTP", () => {
   const params = { _meta: { progressToken: "t" } }
   const progressOf = ({ message }: { readonly message: PipedCaller.Message }) => message.params?.["progress"]
 
-  it.scopedLive("brings what happens as it happens, and ends with the answer", () =>
+  it.scopedLive("sends progress as it happens, and ends with the answer", () =>
     Effect.gen(function*() {
       const { handler, release } = yield* telling
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({ work: handler }))
@@ -388,7 +388,7 @@ describe("a stream over HTTP", () => {
       assert.deepStrictEqual((yield* response.rest).map(({ id }) => id), [1])
     }))
 
-  it.scopedLive("that broke is taken up where it was, and nothing comes twice", () =>
+  it.scopedLive("resumes after the last event id without duplicates", () =>
     Effect.gen(function*() {
       const { begun, handler, release } = yield* telling
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({ work: handler }))
@@ -407,7 +407,7 @@ describe("a stream over HTTP", () => {
       assert.lengthOf(yield* again.rest, 2)
     }))
 
-  it.scopedLive("that broke and that nobody comes back to cancels the call, however often somebody came back before", () =>
+  it.scopedLive("cancels the call when a broken stream is not resumed, also after it was resumed once", () =>
     Effect.gen(function*() {
       const { handler, stopped } = yield* telling
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({ work: handler }), { resumeTimeout: "150 millis" })
@@ -422,7 +422,7 @@ describe("a stream over HTTP", () => {
       yield* stopped("one")
     }))
 
-  it.scopedLive("of the stateless era that broke cancels the call at once", () =>
+  it.scopedLive("cancels the call at once when it breaks in the stateless era", () =>
     Effect.gen(function*() {
       const { handler, stopped } = yield* telling
       const { stateless: post } = yield* HttpCaller.serve(PipedCaller.offer({ work: handler }))
@@ -432,7 +432,7 @@ describe("a stream over HTTP", () => {
       yield* stopped("one")
     }))
 
-  it.scopedLive("for what belongs to no request keeps what happens while nobody reads, and goes to who came last", () =>
+  it.scopedLive("keeps messages without a request for the next reader, and serves only the latest reader", () =>
     Effect.gen(function*() {
       const peers: Array<McpServer.Peer> = []
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({}, {
@@ -454,7 +454,7 @@ describe("a stream over HTTP", () => {
       assert.deepStrictEqual((yield* second.message).message.params, { n: 2 })
     }))
 
-  it.scopedLive("on which there is nothing to say says so now and then", () =>
+  it.scopedLive("sends comments while there are no messages", () =>
     Effect.gen(function*() {
       const { session } = yield* HttpCaller.serve(PipedCaller.offer(), { keepAlive: "20 millis" })
       const { get } = yield* session()
@@ -463,7 +463,7 @@ describe("a stream over HTTP", () => {
       assert.strictEqual(Option.getOrThrow(yield* response.event).comment, ": keep-alive")
     }))
 
-  it.scopedLive("that is not read holds whoever writes, and loses nothing once it is read", () =>
+  it.scopedLive("makes senders wait while it is not read, and loses nothing", () =>
     Effect.gen(function*() {
       const text = "x".repeat(256 * 1024)
       const channel = new EventStream.EventStream({
@@ -490,7 +490,7 @@ describe("a stream over HTTP", () => {
       assert.strictEqual(read.match(/"id":/g)?.length, 60)
     }))
 
-  it.scopedLive("of very much that may be lost keeps the answer", () =>
+  it.scopedLive("drops progress without room and keeps the answer", () =>
     Effect.gen(function*() {
       const { session } = yield* HttpCaller.serve(PipedCaller.offer({ progressing }))
       const { request } = yield* session()
@@ -504,10 +504,10 @@ describe("the stateless era over HTTP", () => {
   const headers = { "mcp-name": "t" }
   const params = stateless({ name: "t" })
   const cases: ReadonlyArray<readonly [string, string, HttpCaller.Headers, object, number, number | undefined]> = [
-    ["a request is answered without a session", "tools/call", headers, params, 200, undefined],
-    ["a name may be written in Base64", "tools/call", { "mcp-name": "=?base64?dA==?=" }, params, 200, undefined],
+    ["answers a request without a session", "tools/call", headers, params, 200, undefined],
+    ["accepts a name in base64", "tools/call", { "mcp-name": "=?base64?dA==?=" }, params, 200, undefined],
     [
-      "a version that the request does not say is a mismatch",
+      "refuses a version header that differs from the request",
       "tools/call",
       { ...headers, "mcp-protocol-version": "2025-06-18" },
       params,
@@ -515,7 +515,7 @@ describe("the stateless era over HTTP", () => {
       -32020
     ],
     [
-      "a version that is missing is a mismatch",
+      "refuses a request without a version header",
       "tools/call",
       { ...headers, "mcp-protocol-version": undefined },
       params,
@@ -523,7 +523,7 @@ describe("the stateless era over HTTP", () => {
       -32020
     ],
     [
-      "a method that is another is a mismatch",
+      "refuses a method header that differs from the request",
       "tools/call",
       { ...headers, "mcp-method": "tools/list" },
       params,
@@ -531,27 +531,27 @@ describe("the stateless era over HTTP", () => {
       -32020
     ],
     [
-      "a method that is missing is a mismatch",
+      "refuses a request without a method header",
       "tools/call",
       { ...headers, "mcp-method": undefined },
       params,
       400,
       -32020
     ],
-    ["a name that is another is a mismatch", "tools/call", { "mcp-name": "u" }, params, 400, -32020],
-    ["a name that is missing is a mismatch", "tools/call", {}, params, 400, -32020],
-    ["a name that is no Base64 is a mismatch", "tools/call", { "mcp-name": "=?base64?%?=" }, params, 400, -32020],
+    ["refuses a name header that differs from the request", "tools/call", { "mcp-name": "u" }, params, 400, -32020],
+    ["refuses a request without a name header", "tools/call", {}, params, 400, -32020],
+    ["refuses a name header with invalid base64", "tools/call", { "mcp-name": "=?base64?%?=" }, params, 400, -32020],
     [
-      "a version that nobody knows is unsupported",
+      "refuses an unknown version",
       "x",
       { "mcp-protocol-version": "2099-01-01" },
       stateless({}, { "io.modelcontextprotocol/protocolVersion": "2099-01-01" }),
       400,
       -32022
     ],
-    ["a request that does not say who asks is invalid", "tools/call", headers, { name: "t" }, 400, -32602],
-    ["a method that nobody has is not found", "nothing", {}, stateless(), 404, -32601],
-    ["a bug is the server's", "bug", {}, stateless(), 500, -32603]
+    ["refuses a request without its `_meta`", "tools/call", headers, { name: "t" }, 400, -32602],
+    ["answers an unknown method with 404", "nothing", {}, stateless(), 404, -32601],
+    ["answers a defect with 500", "bug", {}, stateless(), 500, -32603]
   ]
   for (const [name, method, more, given, status, code] of cases) {
     it.scopedLive(name, () =>
@@ -566,7 +566,7 @@ describe("the stateless era over HTTP", () => {
       }))
   }
 
-  it.scopedLive("more than may run at once is refused", () =>
+  it.scopedLive("refuses requests over the limit with 503", () =>
     Effect.gen(function*() {
       const { begun, handler, release } = yield* held
       const { stateless: post } = yield* HttpCaller.serve(PipedCaller.offer({ slow: handler }), { maxRequests: 1 })
@@ -579,7 +579,7 @@ describe("the stateless era over HTTP", () => {
       assert.strictEqual((yield* first).status, 200)
     }))
 
-  it.scopedLive("what a caller is asked is answered by the same one only", () =>
+  it.scopedLive("takes an answer only from the caller that got the question", () =>
     Effect.gen(function*() {
       const { stateless: post } = yield* HttpCaller.serve(
         PipedCaller.offer({ asking: ({ ask }) => ask("roots/list") }),
@@ -599,8 +599,8 @@ describe("the stateless era over HTTP", () => {
     }))
 })
 
-describe("an endpoint that closes", () => {
-  it.live("ends its streams in good order, and leaves nothing", () =>
+describe("HttpEndpoint close", () => {
+  it.live("ends its streams in good order, and leaks nothing", () =>
     Leaks.assertNoLeak(Effect.gen(function*() {
       const { begun, handler, stopped } = yield* held
       const scope = yield* Scope.make()

@@ -9,9 +9,9 @@ import * as PipedCaller from "../support/pipedCaller.ts"
 
 const { echo, held, initialized, open, stateless } = PipedCaller
 
-describe("a caller over stdio", () => {
-  describe("begins", () => {
-    it.scoped("with a version that is known, and gets that", () =>
+describe("StdioServer", () => {
+  describe("handshake", () => {
+    it.scoped("answers with the known version of the caller", () =>
       Effect.gen(function*() {
         const caller = yield* open(PipedCaller.offer({}, { instructions: "be kind" }))
         caller.request(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {} })
@@ -23,14 +23,14 @@ describe("a caller over stdio", () => {
         })
       }))
 
-    it.scoped("with a version that nobody knows, and is offered the best", () =>
+    it.scoped("answers an unknown version with the best known one", () =>
       Effect.gen(function*() {
         const caller = yield* open(PipedCaller.offer())
         caller.request(1, "initialize", { protocolVersion: "1999-01-01", capabilities: {} })
         assert.deepInclude((yield* caller.next).result, { protocolVersion: "2025-11-25" })
       }))
 
-    it.scoped("again after a handshake that was wrong", () =>
+    it.scoped("can be repeated after an invalid one", () =>
       Effect.gen(function*() {
         const caller = yield* open(PipedCaller.offer())
         caller.request(1, "initialize", { capabilities: {} })
@@ -40,7 +40,7 @@ describe("a caller over stdio", () => {
         yield* PipedCaller.initialize(caller)
       }))
 
-    it.scoped("again after the offer has refused to open", () =>
+    it.scoped("can be repeated after the offer has refused to open", () =>
       Effect.gen(function*() {
         let times = 0
         const caller = yield* open(PipedCaller.offer({}, {
@@ -56,14 +56,14 @@ describe("a caller over stdio", () => {
         yield* PipedCaller.initialize(caller)
       }))
 
-    it.scoped("only once", () =>
+    it.scoped("is refused a second time", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(PipedCaller.offer())
         caller.request(2, "initialize", { protocolVersion: "2025-11-25", capabilities: {} })
         assert.strictEqual((yield* caller.next).error?.code, -32600)
       }))
 
-    it.scoped("and may ask for nothing but whether the server is there before", () =>
+    it.scoped("precedes every request but ping", () =>
       Effect.gen(function*() {
         const caller = yield* open(PipedCaller.offer({ echo }))
         caller.request(1, "echo")
@@ -72,7 +72,7 @@ describe("a caller over stdio", () => {
         assert.deepStrictEqual((yield* caller.next).result, {})
       }))
 
-    it.scoped("while the handshake takes its time: ping is answered, and what was sent behind waits for it", () =>
+    it.scoped("answers ping while it is pending, and holds other requests and notifications", () =>
       Effect.gen(function*() {
         const there = yield* Deferred.make<void>()
         const told: Array<string> = []
@@ -94,7 +94,7 @@ describe("a caller over stdio", () => {
         assert.deepStrictEqual(told, ["notifications/initialized"])
       }))
 
-    it.scoped("in both eras on one link", () =>
+    it.scoped("leaves the stateless era usable on the same link", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(
           PipedCaller.offer({ who: ({ caller }) => Effect.succeed({ era: caller.era }) })
@@ -106,8 +106,8 @@ describe("a caller over stdio", () => {
       }))
   })
 
-  describe("asks for much at once", () => {
-    it.scoped("one slow request keeps nobody waiting", () =>
+  describe("concurrent requests", () => {
+    it.scoped("do not wait for a slow one", () =>
       Effect.gen(function*() {
         const { handler, release } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler, echo }))
@@ -128,7 +128,7 @@ describe("a caller over stdio", () => {
       { where: " in the stateless era", connect: open, asked: stateless }
     ]
     for (const { asked, connect, where } of eras) {
-      it.scoped(`what is cancelled${where} is interrupted, and not answered`, () =>
+      it.scoped(`are interrupted and not answered when cancelled${where}`, () =>
         Effect.gen(function*() {
           const { begun, handler, stopped } = yield* held
           const caller = yield* connect(PipedCaller.offer({ slow: handler }))
@@ -141,7 +141,7 @@ describe("a caller over stdio", () => {
         }))
     }
 
-    it.scoped("the id of what was cancelled is free again", () =>
+    it.scoped("may reuse the id of a cancelled one", () =>
       Effect.gen(function*() {
         const { begun, handler, release } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
@@ -154,7 +154,7 @@ describe("a caller over stdio", () => {
       }))
 
     for (const requestId of [99, "1", null, {}, undefined]) {
-      it.scoped(`a cancellation of ${JSON.stringify(requestId)}, which is nothing under way, does nothing`, () =>
+      it.scoped(`go on when the unknown id ${JSON.stringify(requestId)} is cancelled`, () =>
         Effect.gen(function*() {
           const { begun, handler, release } = yield* held
           const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
@@ -166,7 +166,7 @@ describe("a caller over stdio", () => {
         }))
     }
 
-    it.scoped("an id that is under way is refused, and what is under way goes on", () =>
+    it.scoped("are refused with an id that is in flight", () =>
       Effect.gen(function*() {
         const { handler, release } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
@@ -179,7 +179,7 @@ describe("a caller over stdio", () => {
         assert.deepStrictEqual((yield* caller.next).result, {})
       }))
 
-    it.scoped("more than may run at once is refused until there is room", () =>
+    it.scoped("are refused over the limit until one ends", () =>
       Effect.gen(function*() {
         const { handler, release } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { maxRequests: 2 })
@@ -193,7 +193,7 @@ describe("a caller over stdio", () => {
         assert.deepStrictEqual((yield* caller.next).result, {})
       }))
 
-    it.scoped("what was cancelled and does not end yet still takes up room", () =>
+    it.scoped("count against the limit until a cancelled one has ended", () =>
       Effect.gen(function*() {
         const gate = yield* Deferred.make<void>()
         const began = yield* Deferred.make<void>()
@@ -215,7 +215,7 @@ describe("a caller over stdio", () => {
         yield* Deferred.succeed(gate, undefined)
       }))
 
-    it.scoped("answers are whole lines, however many and large they are", () =>
+    it.scoped("are answered with whole lines", () =>
       Effect.gen(function*() {
         const text = "é\n\r\u2028".repeat(2_000)
         const caller = yield* initialized(PipedCaller.offer({
@@ -235,14 +235,14 @@ describe("a caller over stdio", () => {
       }))
   })
 
-  describe("is told", () => {
+  describe("notifications to the caller", () => {
     const reporting = (progress: ReadonlyArray<number>): McpServer.Handler => (exchange) =>
       Effect.sync(() => {
         for (const one of progress) exchange.progress({ progress: one, total: 3, message: "on" })
         return {}
       })
 
-    it.scoped("of progress before the answer, if it has asked for that", () =>
+    it.scoped("report progress before the answer, if the request has a token", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(PipedCaller.offer({ work: reporting([1]) }))
         caller.request(1, "work", { _meta: { progressToken: "t" } })
@@ -254,14 +254,14 @@ describe("a caller over stdio", () => {
         assert.strictEqual((yield* caller.next).id, 1)
       }))
 
-    it.scoped("of no progress, if it has not", () =>
+    it.scoped("report no progress without a token", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(PipedCaller.offer({ work: reporting([1, 2]) }))
         caller.request(1, "work", { _meta: { progressToken: null } })
         assert.strictEqual((yield* caller.next).id, 1)
       }))
 
-    it.scoped("of progress that grows, whatever the handler says", () =>
+    it.scoped("report only progress that grows", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(
           PipedCaller.offer({ work: reporting([1, 1, 0.5, Number.NaN, 2, Infinity, 3]) })
@@ -273,7 +273,7 @@ describe("a caller over stdio", () => {
         assert.deepStrictEqual(all.map(({ params }) => params?.["progress"]), [1, 2, 3, undefined])
       }))
 
-    it.scoped("of nothing more of a request once it is answered", () =>
+    it.scoped("end with the answer of their request", () =>
       Effect.gen(function*() {
         const kept: Array<McpServer.Exchange> = []
         const keep: McpServer.Handler = (exchange) =>
@@ -311,7 +311,7 @@ describe("a caller over stdio", () => {
         }
       })
 
-    it.scoped("what happens, from the level that it wants", () =>
+    it.scoped("log from the level that the caller has set", () =>
       Effect.gen(function*() {
         const set: Array<string> = []
         const caller = yield* initialized(
@@ -328,21 +328,21 @@ describe("a caller over stdio", () => {
         assert.deepStrictEqual(set, ["error"])
       }))
 
-    it.scoped("that there is no such level", () =>
+    it.scoped("refuse an unknown log level", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(PipedCaller.offer())
         caller.request(1, "logging/setLevel", { level: "loud" })
         assert.strictEqual((yield* caller.next).error?.code, -32602)
       }))
 
-    it.scoped("that nothing is logged where that is not offered", () =>
+    it.scoped("have no log level where the offer does not log", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(PipedCaller.offer({}, { capabilities: {} }))
         caller.request(1, "logging/setLevel", { level: "info" })
         assert.strictEqual((yield* caller.next).error?.code, -32601)
       }))
 
-    it.scoped("what happens in the stateless era only if the request wants it", () =>
+    it.scoped("log in the stateless era only if the request has a level", () =>
       Effect.gen(function*() {
         const caller = yield* open(PipedCaller.offer({ saying }))
         caller.request(1, "saying", stateless())
@@ -352,8 +352,8 @@ describe("a caller over stdio", () => {
       }))
   })
 
-  describe("tells", () => {
-    it.scoped("what is not about a request, to the offer", () =>
+  describe("notifications of the caller", () => {
+    it.scoped("reach the offer", () =>
       Effect.gen(function*() {
         const heard = yield* Deferred.make<unknown>()
         const caller = yield* initialized(PipedCaller.offer({}, {
@@ -368,9 +368,9 @@ describe("a caller over stdio", () => {
 
     for (
       const [name, notified] of [
-        ["what is never done with a notification keeps nobody waiting", () => Effect.never],
-        ["a bug in what sees to notifications hurts nobody", () => Effect.die("bug")],
-        ["one that throws neither", () => {
+        ["block no request while they are handled", () => Effect.never],
+        ["survive a handler that dies", () => Effect.die("bug")],
+        ["survive a handler that throws", () => {
           throw new Error("bug")
         }]
       ] as const
@@ -385,8 +385,8 @@ describe("a caller over stdio", () => {
     }
   })
 
-  describe("ends", () => {
-    it.scoped("after what it has asked for is answered", () =>
+  describe("end", () => {
+    it.scoped("waits for the requests in flight", () =>
       Effect.gen(function*() {
         const { begun, handler, release } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler }))
@@ -398,7 +398,7 @@ describe("a caller over stdio", () => {
         assert.strictEqual((yield* caller.next).id, 1)
       }))
 
-    it.scoped("without what takes too long, which is interrupted", () =>
+    it.scoped("interrupts requests at the drain timeout", () =>
       Effect.gen(function*() {
         const { begun, handler, stopped } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { drainTimeout: "5 seconds" })
@@ -415,7 +415,7 @@ describe("a caller over stdio", () => {
         assert.lengthOf(caller.written, 1)
       }))
 
-    it.scoped("although it does not read its answers, which are given up then", () =>
+    it.scoped("drops answers that the caller does not read", () =>
       Effect.gen(function*() {
         const { begun, handler, release } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { queue: 4, drainTimeout: "1 second" })
@@ -431,7 +431,7 @@ describe("a caller over stdio", () => {
         yield* Fiber.join(ended)
       }))
 
-    it.scoped("when nobody reads any more, and what was being done is interrupted", () =>
+    it.scoped("interrupts requests when the caller no longer reads", () =>
       Effect.gen(function*() {
         const { begun, handler, stopped } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { queue: 2 })
@@ -446,7 +446,7 @@ describe("a caller over stdio", () => {
         yield* stopped("a")
       }))
 
-    it.scoped("when the server is told to, whatever the caller does", () =>
+    it.scoped("follows the interruption of the server", () =>
       Effect.gen(function*() {
         const { begun, handler, stopped } = yield* held
         const caller = yield* initialized(PipedCaller.offer({ slow: handler }), { queue: 2 })
@@ -459,7 +459,7 @@ describe("a caller over stdio", () => {
         yield* stopped("a")
       }))
 
-    it.scoped("and the scope of its service closes", () =>
+    it.scoped("closes the scopes of both services", () =>
       Effect.gen(function*() {
         const closed: Array<string> = []
         const caller = yield* initialized(PipedCaller.offer({}, {
@@ -477,8 +477,8 @@ describe("a caller over stdio", () => {
       }))
   })
 
-  describe("does not read", () => {
-    it.scoped("and gets all answers when it does again, of which few are held meanwhile", () =>
+  describe("a caller that does not read", () => {
+    it.scoped("gets all answers later, of which few are held meanwhile", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(PipedCaller.offer({ echo }), { queue: 8 })
         yield* caller.pause
@@ -491,7 +491,7 @@ describe("a caller over stdio", () => {
         assert.sameMembers(ids, Array.from({ length: 500 }, (_, n) => n))
       }))
 
-    it.scoped("and loses what may be lost, not the answer behind it", () =>
+    it.scoped("loses progress, and no answer", () =>
       Effect.gen(function*() {
         const caller = yield* initialized(
           PipedCaller.offer({

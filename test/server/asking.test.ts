@@ -25,8 +25,8 @@ const idOf = ({ id }: PipedCaller.Message): JsonRpc.Id => {
   return id!
 }
 
-describe("a caller of the session era is asked", () => {
-  it.scoped("by a request on the way to its answer", () =>
+describe("questions in the session era", () => {
+  it.scoped("are requests before the answer", () =>
     Effect.gen(function*() {
       const caller = yield* initialized(PipedCaller.offer({ asking }))
       caller.request(1, "asking")
@@ -39,7 +39,7 @@ describe("a caller of the session era is asked", () => {
       assert.deepStrictEqual(yield* caller.next, { jsonrpc: "2.0", id: 1, result: { answer: accepted } })
     }))
 
-  it.scoped("many things at once, and each answer finds its question", () =>
+  it.scoped("are answered in any order", () =>
     Effect.gen(function*() {
       const caller = yield* initialized(PipedCaller.offer({
         asking: ({ ask, params }) => Effect.map(ask("sampling/createMessage", params), (answer) => ({ answer }))
@@ -54,7 +54,7 @@ describe("a caller of the session era is asked", () => {
       }
     }))
 
-  it.scoped("and may refuse with an error of its own", () =>
+  it.scoped("can be answered with an error", () =>
     Effect.gen(function*() {
       const caller = yield* initialized(PipedCaller.offer({ asking }))
       caller.request(1, "asking")
@@ -63,7 +63,7 @@ describe("a caller of the session era is asked", () => {
       assert.deepStrictEqual((yield* caller.next).error, { code: -1, message: "never", data: [1] })
     }))
 
-  it.scoped("and may say something that is no answer", () =>
+  it.scoped("take a result that is not an object as an empty one", () =>
     Effect.gen(function*() {
       const caller = yield* initialized(PipedCaller.offer({ asking }))
       caller.request(1, "asking")
@@ -71,7 +71,7 @@ describe("a caller of the session era is asked", () => {
       assert.deepStrictEqual((yield* caller.next).result, { answer: {} })
     }))
 
-  it.scoped("but is not waited for longer than it may take", () =>
+  it.scoped("are withdrawn at the input timeout", () =>
     Effect.gen(function*() {
       const caller = yield* initialized(PipedCaller.offer({ asking }), { inputTimeout: "1 minute" })
       caller.request(1, "asking")
@@ -87,7 +87,7 @@ describe("a caller of the session era is asked", () => {
       assert.strictEqual((yield* caller.next).id, 2)
     }))
 
-  it.scoped("and told that it is not needed any more, once what it was asked for is cancelled", () =>
+  it.scoped("are withdrawn when their request is cancelled", () =>
     Effect.gen(function*() {
       const caller = yield* initialized(PipedCaller.offer({ asking }))
       caller.request(1, "asking")
@@ -98,7 +98,7 @@ describe("a caller of the session era is asked", () => {
       assert.strictEqual(withdrawn.params?.["requestId"], asked.id)
     }))
 
-  it.scoped("for nothing once it writes no more", () =>
+  it.scoped("fail when the caller closes its input", () =>
     Effect.gen(function*() {
       const heard = yield* Deferred.make<McpServer.Refusal>()
       const caller = yield* initialized(PipedCaller.offer({ failing: failing(heard) }))
@@ -110,7 +110,7 @@ describe("a caller of the session era is asked", () => {
       assert.strictEqual((yield* caller.next).error?.code, -32603)
     }))
 
-  it.scoped("for nothing by a request that is answered already", () =>
+  it.scoped("fail for a request that is answered", () =>
     Effect.gen(function*() {
       const kept = yield* Deferred.make<McpServer.Exchange>()
       const caller = yield* initialized(
@@ -122,7 +122,7 @@ describe("a caller of the session era is asked", () => {
       assert.isTrue(Exit.isFailure(yield* Effect.exit(ask("roots/list"))))
     }))
 
-  it.scoped("outside of its requests, too", () =>
+  it.scoped("can be asked outside of requests", () =>
     Effect.gen(function*() {
       const peers = yield* Deferred.make<McpServer.Peer>()
       const caller = yield* initialized(
@@ -139,7 +139,7 @@ describe("a caller of the session era is asked", () => {
     }))
 })
 
-describe("a caller of the stateless era is asked", () => {
+describe("questions in the stateless era", () => {
   const round = (caller: PipedCaller.Caller, id: number, params: object = {}, meta: object = {}) =>
     Effect.gen(function*() {
       caller.request(id, "asking", stateless(params, meta))
@@ -163,7 +163,7 @@ describe("a caller of the stateless era is asked", () => {
     inputResponses: Object.fromEntries(keysOf(message).map((key) => [key, answer]))
   })
 
-  it.scoped("by a result, and answers with its next request", () =>
+  it.scoped("are a result, and the next request brings the answers", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({ asking }))
       const first = yield* round(caller, 1, { a: 1 })
@@ -174,7 +174,7 @@ describe("a caller of the stateless era is asked", () => {
       assert.deepInclude(second.result, { resultType: "complete", answer: accepted })
     }))
 
-  it.scoped("all that is asked side by side at once, and again for what it has left out, each time with another state", () =>
+  it.scoped("leave together when asked in parallel, and again if unanswered, with a new state each time", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({
         asking: ({ ask }) =>
@@ -196,7 +196,7 @@ describe("a caller of the stateless era is asked", () => {
       assert.deepInclude(third.result, { answers: [{ roots: [] }, accepted] })
     }))
 
-  it.scoped("once more, one thing after the other", () =>
+  it.scoped("take one round each when asked in sequence", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({
         asking: ({ ask }) =>
@@ -211,7 +211,7 @@ describe("a caller of the stateless era is asked", () => {
       assert.deepInclude((yield* round(caller, 3, answering(second))).result, { answer: accepted })
     }))
 
-  it.scoped("by a state that is good for one answer only", () =>
+  it.scoped("have a state that is valid once", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({ asking }))
       const first = yield* round(caller, 1)
@@ -219,7 +219,7 @@ describe("a caller of the stateless era is asked", () => {
       assert.strictEqual((yield* round(caller, 3, answering(first))).error?.code, -32602)
     }))
 
-  it.scoped("by a state that is good for the same request only", () =>
+  it.scoped("have a state that is valid for the same request only", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({ asking, other: asking }))
       const first = yield* round(caller, 1, { a: 1 })
@@ -230,7 +230,7 @@ describe("a caller of the stateless era is asked", () => {
       assert.deepInclude((yield* round(caller, 4, { a: 1, ...answering(first) })).result, { answer: accepted })
     }))
 
-  it.scoped("by a state that cannot be made up", () =>
+  it.scoped("have a state that cannot be guessed", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({ asking }))
       const first = yield* round(caller, 1)
@@ -239,7 +239,7 @@ describe("a caller of the stateless era is asked", () => {
       assert.strictEqual(error?.code, -32602)
     }))
 
-  it.scoped("and is given up when it does not come back", () =>
+  it.scoped("interrupt the handler when no answer comes within the input timeout", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const caller = yield* open(
@@ -254,7 +254,7 @@ describe("a caller of the stateless era is asked", () => {
       assert.strictEqual((yield* round(caller, 2, answering(first))).error?.code, -32602)
     }))
 
-  it.scoped("and has all of its time again in each round", () =>
+  it.scoped("start the input timeout anew in each round", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({ asking }), { inputTimeout: "1 minute" })
       const first = yield* round(caller, 1)
@@ -264,7 +264,7 @@ describe("a caller of the stateless era is asked", () => {
       assert.deepInclude((yield* round(caller, 3, answering(second))).result, { answer: accepted })
     }))
 
-  it.scoped("and cancels what asks by cancelling the round that it waits for", () =>
+  it.scoped("interrupt the handler when a later round is cancelled", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const begun = yield* Deferred.make<void>()
@@ -285,7 +285,7 @@ describe("a caller of the stateless era is asked", () => {
       yield* Deferred.await(stopped)
     }))
 
-  it.scoped("and hears of progress under the name of the round that it waits for", () =>
+  it.scoped("report progress with the token of the current round", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({
         asking: ({ ask, progress }) =>
@@ -300,14 +300,14 @@ describe("a caller of the stateless era is asked", () => {
       assert.strictEqual((yield* caller.next).id, 2)
     }))
 
-  it.scoped("nothing that it cannot be asked", () =>
+  it.scoped("fail without the capability of the caller", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({ asking }))
       const { error } = yield* round(caller, 1, {}, { "io.modelcontextprotocol/clientCapabilities": {} })
       assert.deepInclude(error, { code: -32021, data: { requiredCapabilities: { elicitation: {} } } })
     }))
 
-  it.scoped("a result that came while nobody waited is there for the next round", () =>
+  it.scoped("keep a result that comes between two rounds", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer({
         asking: ({ ask }) =>
@@ -318,7 +318,24 @@ describe("a caller of the stateless era is asked", () => {
       assert.deepInclude((yield* round(caller, 2, { requestState: stateOf(first) })).result, { late: true })
     }))
 
-  it.scoped("a state of another server is that server's", () =>
+  it.scoped("stay with the server when they are withdrawn at once", () =>
+    Effect.gen(function*() {
+      const caller = yield* open(PipedCaller.offer({
+        asking: ({ ask }) =>
+          Effect.orDie(ask("roots/list")).pipe(
+            Effect.timeoutOption("1 millis"),
+            Effect.zipRight(Effect.sleep("1 second")),
+            Effect.as({ done: true })
+          )
+      }))
+      caller.request(1, "asking", stateless())
+      yield* TestClock.adjust("5 millis")
+      assert.lengthOf(yield* caller.taken, 0)
+      yield* TestClock.adjust("1 second")
+      assert.deepInclude((yield* caller.next).result, { resultType: "complete", done: true })
+    }))
+
+  it.scoped("pass the state of another server to the handler", () =>
     Effect.gen(function*() {
       const caller = yield* open(
         PipedCaller.offer({ asking: ({ params }) => Effect.succeed({ seen: params["requestState"]! }) })
@@ -329,11 +346,11 @@ describe("a caller of the stateless era is asked", () => {
 
 describe("a request of the stateless era", () => {
   const cases = [
-    ["of a version that nobody knows is refused with those that are", {
+    ["with an unknown version is refused with the known ones", {
       "io.modelcontextprotocol/protocolVersion": "2099-01-01"
     }, -32022],
-    ["with a version that is no text is invalid", { "io.modelcontextprotocol/protocolVersion": 7 }, -32602],
-    ["that does not say what its caller can do is invalid", { "io.modelcontextprotocol/clientCapabilities": 7 }, -32602]
+    ["with a version that is not a string is invalid", { "io.modelcontextprotocol/protocolVersion": 7 }, -32602],
+    ["without capabilities is invalid", { "io.modelcontextprotocol/clientCapabilities": 7 }, -32602]
   ] as const
   for (const [name, meta, code] of cases) {
     it.scoped(name, () =>
@@ -368,7 +385,7 @@ describe("a request of the stateless era", () => {
       })
     }))
 
-  it.scoped("that discovers without saying who asks is invalid", () =>
+  it.scoped("that discovers without its `_meta` is invalid", () =>
     Effect.gen(function*() {
       const caller = yield* open(PipedCaller.offer())
       caller.request(1, "server/discover")
@@ -383,7 +400,7 @@ describe("a request of the stateless era", () => {
     }))
 })
 
-describe("what a caller follows", () => {
+describe("subscriptions", () => {
   const following = Effect.gen(function*() {
     const peers: Array<McpServer.Peer> = []
     const watched: Array<string> = []
@@ -409,7 +426,7 @@ describe("what a caller follows", () => {
 
   const subscriptionId = { "io.modelcontextprotocol/subscriptionId": "l" }
 
-  it.scoped("in the stateless era is acknowledged first, then told with the id of its subscription, until all ends", () =>
+  it.scoped("of the stateless era are acknowledged, notified with their id, and ended in good order", () =>
     Effect.gen(function*() {
       const { offer, peers, watched } = yield* following
       const caller = yield* open(offer)
@@ -450,7 +467,7 @@ describe("what a caller follows", () => {
       assert.deepStrictEqual(watched, ["+a:1", "-a:1"])
     }))
 
-  it.scoped("in the stateless era ends when it is cancelled", () =>
+  it.scoped("of the stateless era end when they are cancelled", () =>
     Effect.gen(function*() {
       const { offer, peers, watched } = yield* following
       const caller = yield* open(offer)
@@ -471,7 +488,7 @@ describe("what a caller follows", () => {
       assert.deepStrictEqual(watched, ["+a:1", "-a:1"])
     }))
 
-  it.scoped("in the session era is watched once, and until it wants no more of it", () =>
+  it.scoped("of the session era watch a resource once, until it is unsubscribed", () =>
     Effect.gen(function*() {
       const { offer, watched } = yield* following
       const caller = yield* initialized(offer)
@@ -485,7 +502,7 @@ describe("what a caller follows", () => {
       assert.deepStrictEqual(watched, ["+a:1", "-a:1", "+a:1", "-a:1"])
     }))
 
-  it.scoped("in the session era is refused, where it cannot be watched", () =>
+  it.scoped("of the session era fail where the watch fails", () =>
     Effect.gen(function*() {
       const { offer } = yield* following
       const caller = yield* initialized(offer)
@@ -495,7 +512,34 @@ describe("what a caller follows", () => {
       assert.strictEqual((yield* caller.next).error?.code, -32602)
     }))
 
-  it.scoped("is nothing where nothing can be watched", () =>
+  it.scoped("of the session era end when they are cancelled before they have begun", () =>
+    Effect.gen(function*() {
+      const begun = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      let watches = 0
+      const caller = yield* initialized(PipedCaller.offer({}, {
+        service: {
+          watch: () =>
+            Effect.suspend(() =>
+              ++watches > 1
+                ? Effect.void
+                : Effect.onInterrupt(
+                  Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never),
+                  () => Deferred.succeed(stopped, undefined)
+                )
+            )
+        }
+      }))
+      caller.request(1, "resources/subscribe", { uri: "a:1" })
+      yield* Deferred.await(begun)
+      caller.notify("notifications/cancelled", { requestId: 1 })
+      yield* Deferred.await(stopped)
+      caller.request(2, "resources/subscribe", { uri: "a:1" })
+      assert.deepStrictEqual((yield* caller.next).result, {})
+      assert.strictEqual(watches, 2)
+    }))
+
+  it.scoped("are no method where the offer cannot watch", () =>
     Effect.gen(function*() {
       const caller = yield* initialized(PipedCaller.offer())
       caller.request(1, "resources/subscribe", { uri: "a:1" })
