@@ -60,12 +60,11 @@ const writing = (
     }
   }).pipe(Effect.catchAllCause((cause) => RuntimeLog.error("Writing to the caller failed", cause)))
 
-/** Reads the messages, in the order of their lines. */
+/** Reads the lines, in their order. */
 const reading = (
   inbox: Mailbox.ReadonlyMailbox<Uint8Array>,
   maxMessageBytes: number,
-  take: (line: string) => Effect.Effect<void>,
-  skip: (line: Lines.Oversize) => Effect.Effect<void>
+  take: (line: string | Lines.Oversize) => Effect.Effect<void>
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const framer = Lines.makeFramer(maxMessageBytes)
@@ -75,17 +74,13 @@ const reading = (
       isLast = isDone
       for (const { buffer, byteLength, byteOffset } of chunks) {
         for (const line of framer.push(Buffer.from(buffer, byteOffset, byteLength))) {
-          if (typeof line !== "string") {
-            // a line over the limit is answered when it has ended
-            unended = line.tail === undefined ? line : undefined
-            if (unended === undefined) yield* skip(line)
-          } else if (line.trim() !== "") yield* take(line)
+          // a line over the limit is reported twice, and taken when it has ended
+          unended = typeof line !== "string" && line.tail === undefined ? line : undefined
+          if (unended === undefined) yield* take(line)
         }
       }
     }
-    const rest = framer.rest()
-    if (unended !== undefined) yield* skip(unended)
-    else if (rest.trim() !== "") yield* take(rest)
+    yield* take(unended ?? framer.rest())
   }).pipe(Effect.catchAllCause((cause) => RuntimeLog.error("Reading from the caller failed", cause)))
 
 /**
@@ -112,6 +107,12 @@ export const serve = (
     const session = yield* Conversation.make({ offer, limits, link: "stdio", principal: undefined, output })
     const stateless = yield* Stateless.make({ offer, limits, link: "stdio" })
 
+    const messagesOf = (line: string | Lines.Oversize): ReadonlyArray<Messages.Received> => {
+      if (typeof line !== "string") {
+        return [Messages.tooLarge(maxMessageBytes, Lines.idOf("request", line.head, line.tail ?? ""))]
+      }
+      return line.trim() === "" ? [] : Messages.read(line, session.protocolVersion(), maxRequests)
+    }
     const receive = (message: Messages.Received): Effect.Effect<void> => {
       if (message._tag === "Request" && Stateless.isOfEra(message)) return stateless.receive(message, arrival)
       if (message._tag === "Notification" && message.method === "notifications/cancelled") {
@@ -122,12 +123,10 @@ export const serve = (
 
     const inputEnded = yield* Deferred.make<void>()
     const input = Stream.ensuring(link.input, Deferred.succeed(inputEnded, undefined))
-    const reader = yield* Effect.forkScoped(reading(
-      yield* Mailbox.fromStream(input, { capacity: readAhead }),
-      maxMessageBytes,
-      (line) => Effect.forEach(Messages.read(line, session.protocolVersion(), maxRequests), receive, { discard: true }),
-      ({ head, tail = "" }) => receive(Messages.tooLarge(maxMessageBytes, Lines.idOf("request", head, tail)))
-    ))
+    const inbox = yield* Mailbox.fromStream(input, { capacity: readAhead })
+    const reader = yield* Effect.forkScoped(
+      reading(inbox, maxMessageBytes, (line) => Effect.forEach(messagesOf(line), receive, { discard: true }))
+    )
     const writer = yield* Effect.forkScoped(writing(outbox, link, limits))
     // a caller that has closed its input may not read either, and then the reader cannot go on
     const read = Effect.raceFirst(
