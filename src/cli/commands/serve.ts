@@ -68,6 +68,27 @@ export const Entry = Schema.Struct({
   unattended: Serving.fields.unattended
 })
 
+/** The number of gateways around a server. Each gateway passes it on, so that one that reads its own entry ends. */
+const depthVariable = "MCP_RUNTIME_SERVING"
+
+/** Gateways with servers of their own (--config, --stdio, --url) may be within each other to this depth. */
+const maxDepth = 3
+
+/** The environment for the servers of this gateway. */
+const withDepth = (
+  { configs, stdio, urls }: Command.Shared,
+  host: HostEnvironment.Host
+): Effect.Effect<HostEnvironment.Host, Usage> => {
+  const depth = Number(host.variables()[depthVariable]) || 0
+  const hasOwnServers = configs.length + stdio.length + urls.length > 0
+  return depth < (hasOwnServers ? maxDepth : 1)
+    ? Effect.succeed({ ...host, variables: () => ({ ...host.variables(), [depthVariable]: String(depth + 1) }) })
+    : Effect.fail(usage(
+      "Another gateway started this gateway, which would start itself without end.",
+      "Remove the server that runs mcp-runtime serve from the configuration, or give it other servers with --config."
+    ))
+}
+
 /** The fewest characters of a token that cannot be guessed. */
 const minToken = 16
 
@@ -361,6 +382,7 @@ const run: Command.Command["run"] = (invocation) => {
     const rules = yield* allowed(invocation)
     const host = value("print-config")
     if (host !== undefined) return yield* Application.over(shared, (found) => printConfig(invocation, host, found))
+    const environment = yield* withDepth(shared, yield* HostEnvironment.HostEnvironment)
     return yield* Application.over(shared, ({ adapt, discovery }, ground) =>
       Effect.scoped(Effect.gen(function*() {
         yield* reportBlocked(discovery)
@@ -388,7 +410,7 @@ const run: Command.Command["run"] = (invocation) => {
         if (discovery.configs.length > 0) yield* screen.note(...banner(unattended))
         yield* Effect.provide(StdioServer.serve(gateway), NodeStdioLink.layer)
         return ExitCode.ok
-      })))
+      }))).pipe(Effect.provideService(HostEnvironment.HostEnvironment, environment))
   })
 }
 
