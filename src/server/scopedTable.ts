@@ -49,7 +49,7 @@ export const make = <A>(
         entries.delete(id)
         return entry === undefined
           ? Effect.void
-          : Effect.asVoid(FiberSet.run(closing, Scope.close(entry.scope, Exit.void)))
+          : Effect.asVoid(FiberSet.run(closing, Effect.uninterruptible(Scope.close(entry.scope, Exit.void))))
       })
 
     /** The values that are not in use, the longest unused first. */

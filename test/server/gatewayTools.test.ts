@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Schedule } from "effect"
+import { Deferred, Effect, Exit, Fiber, Redacted, Schedule } from "effect"
 import * as McpError from "../../src/McpError.ts"
+import * as Redaction from "../../src/safety/Redaction.ts"
 import type * as McpServer from "../../src/server/McpServer.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Gateway from "../support/gateway.ts"
@@ -130,6 +131,28 @@ describe("tools behind a gateway", () => {
       const result = yield* call(caller, "mcp__one__refuse")
       assert.strictEqual(result["isError"], true)
       assert.match(Gateway.textOf(result), /^Error \(\w+: one: /)
+    }))
+
+  it.scopedLive("hide secrets and hidden characters in the data of the server's own error", () =>
+    Effect.gen(function*() {
+      const secret = "c0rrect-h0rse-battery"
+      const redaction = yield* Redaction.Redaction
+      yield* redaction.know(Redacted.make(secret))
+      const data = { key: `is ${secret}`, list: [{ note: "a\u{e0041}b" }], count: 3 }
+      const peer = yield* MemoryServer.make({
+        era: "session",
+        tools: [{
+          name: "refuse",
+          call: () => Effect.fail(new MemoryServer.Refused({ code: -32042, message: "log in", data }))
+        }]
+      })
+      const gateway = yield* Gateway.make({ one: peer }, [Pool.remote("one")])
+      const caller = yield* Gateway.caller(gateway)
+      yield* caller.call("tools/list")
+      const seen = refused(yield* Effect.exit(call(caller, "mcp__one__refuse"))).data
+      assert.notInclude(JSON.stringify(seen), secret)
+      assert.notInclude(JSON.stringify(seen), "\u{e0041}")
+      assert.deepInclude(seen, { count: 3 })
     }))
 
   it.scopedLive("are refused where their name or their arguments are none", () =>

@@ -159,8 +159,9 @@ export const refusalOf = (redact: (text: string) => string) => (error: McpError.
   const code = codeOf(error)
   if (error._tag === "RemoteError") {
     const message = HiddenText.clean(redact(error.detail), "result").text
-    // the cast: it came as JSON
-    return new McpServer.Refusal({ code, message, data: error.data as Json | undefined })
+    // the cast: it came as JSON, and secrets were removed from it when the error was made
+    const { data } = HiddenText.cleanJson({ data: error.data as Json | undefined })
+    return new McpServer.Refusal({ code, message, data })
   }
   const data = error._tag === "NotFound" && error.kind === "resource" ? { uri: error.name } : undefined
   return new McpServer.Refusal({ code, message: redact(`${error._tag}: ${error.message}`), data })
