@@ -23,6 +23,7 @@ export interface Options extends McpServer.Limits {
   readonly origins: ReadonlyArray<string>
   /** The bearer token of each caller, by its name; without tokens, callers need none. */
   readonly tokens: Readonly<Record<string, Redacted.Redacted>>
+  /** At the limit, the session that was silent for longest gives way. */
   readonly maxSessions: number
   /** How long a session may be silent before it ends. */
   readonly sessionTimeout: Duration.DurationInput
@@ -39,7 +40,7 @@ export const defaults: Options = {
   hosts: ["localhost", "127.0.0.1", "[::1]"],
   origins: [],
   tokens: {},
-  maxSessions: 256,
+  maxSessions: 64,
   sessionTimeout: Duration.minutes(30),
   resumeTimeout: Duration.minutes(2),
   keepAlive: Duration.seconds(20),

@@ -49,7 +49,7 @@ export interface Options {
    * cached list.
    */
   readonly gate: Duration.DurationInput
-  /** Callers with connections of their own. */
+  /** Callers with connections of their own. Above the sessions of `HttpEndpoint`, because only these give way to others. */
   readonly maxSeats: number
   /** How long connections of a caller without a session are kept for its next request. */
   readonly seatTimeout: Duration.DurationInput
@@ -66,7 +66,7 @@ export const defaults: Options = {
   single: false,
   shared: () => false,
   gate: Duration.seconds(1),
-  maxSeats: 64,
+  maxSeats: 96,
   seatTimeout: Duration.minutes(5)
 }
 

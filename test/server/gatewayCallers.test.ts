@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
+import * as HttpEndpoint from "../../src/server/HttpEndpoint.ts"
+import * as McpServe from "../../src/server/McpServe.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as Gateway from "../support/gateway.ts"
 import * as Pool from "../support/pool.ts"
@@ -158,6 +160,10 @@ describe("callers with sessions", () => {
       assert.deepStrictEqual(caller.logged, [{ level: "warning", logger: "one/db", data: { slow: 1 } }])
       assert.lengthOf(other.logged, 1)
     }))
+
+  it("leave room for callers without sessions, because a full gateway ends silent sessions only over HTTP", () => {
+    assert.isBelow(HttpEndpoint.defaults.maxSessions, McpServe.defaults.maxSeats)
+  })
 
   it.scopedLive("are refused when too many of them have connections of their own", () =>
     Effect.gen(function*() {
