@@ -28,7 +28,7 @@ export const Edited = Schema.Struct({
 const disk = Layer.provideMerge(ConfigFiles.layer, Layer.merge(NodeFileSystem.layer, NodePath.layer))
 
 /** The lines to write by hand go to the standard output, so that they can be appended to the file. */
-const failing = (path: string, { byHand, detail }: EditNative.Refusal) =>
+const failing = ({ byHand, detail, path }: EditNative.Refusal) =>
   Effect.gen(function*() {
     if (byHand === undefined) {
       return yield* new McpError.ConfigurationError({ server: Failure.fileItself, path, detail })
@@ -42,7 +42,7 @@ const open = ({ root }: Command.Shared, isWorkspace: boolean) =>
     const scope = isWorkspace ? "project" : "user"
     const directory = root === undefined ? undefined : (yield* Path.Path).resolve(root)
     const paths = yield* ConfigDiscovery.nativePaths(scope, { root: directory, directory })
-    return yield* Effect.catchAll(EditNative.open(paths, scope), (refusal) => failing(paths[0] ?? "", refusal))
+    return yield* Effect.catchAll(EditNative.open(paths, scope), failing)
   })
 
 /** Writes a changed text, and says where. */
@@ -55,7 +55,7 @@ const save = (
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     yield* Effect.flatMap(text, (text) => EditNative.write(file, text)).pipe(
-      Effect.catchAll((refusal) => failing(file.path, refusal))
+      Effect.catchAll(failing)
     )
     if (json) yield* screen.json(Edited, { file: file.path, added, removed, imported })
     const done = [["Added", added], ["Removed", removed], ["Now reading the servers of", imported]] as const
@@ -99,8 +99,8 @@ export const remove = ({ isSet, shared }: Command.Invocation, name: string) =>
   }).pipe(Effect.provide(disk))
 
 /** Reads the servers of other hosts from now on. */
-export const importHosts = (shared: Command.Shared, hosts: ReadonlyArray<string>) =>
+export const importHosts = (shared: Command.Shared, hosts: ReadonlyArray<string>, isWorkspace = false) =>
   Effect.gen(function*() {
-    const file = yield* open(shared, false)
+    const file = yield* open(shared, isWorkspace)
     yield* save(shared, file, EditNative.add(file, { imports: hosts }), { imported: hosts })
   }).pipe(Effect.provide(disk))

@@ -68,6 +68,51 @@ describe("editNative.add", () => {
       assert.match(text, /^\/\/ mine\n\{\n {2}"imports": \[/)
     }))
 
+  it.live("puts the table of a file of comments on its own line", () =>
+    Effect.gen(function*() {
+      const text = yield* changed("// todo", adding({ mcpServers: { a: { command: "a" } } }))
+      assert.match(text, /^\/\/ todo\n\{\n {2}"mcpServers": \{\n/)
+    }))
+
+  it.live("refuses a file that is not UTF-8, and leaves its bytes alone", () =>
+    Effect.gen(function*() {
+      const path = join(yield* folder, "mcp-client.json")
+      const bytes = Buffer.from("{ \"mcpServers\": {} } // caf\u00e9", "latin1")
+      writeFileSync(path, bytes, { mode: 0o600 })
+      const { detail } = yield* Effect.flip(EditNative.open([path], "user"))
+      assert.match(detail, /save it as UTF-8/)
+      assert.isTrue(bytes.equals(readFileSync(path)))
+    }).pipe(Effect.scoped, Effect.provide(disk)))
+
+  it.live("names the file that is broken, of those that could be there", () =>
+    Effect.gen(function*() {
+      const at = yield* folder
+      const path = join(at, "mcp-client.toml")
+      writeFileSync(path, "mcp_servers = [", { mode: 0o600 })
+      const refusal = yield* Effect.flip(EditNative.open([join(at, "mcp-client.json"), path], "user"))
+      assert.strictEqual(refusal.path, path)
+    }).pipe(Effect.scoped, Effect.provide(disk)))
+
+  it.live("takes a comma behind a comment for the comma of its entry", () =>
+    Effect.gen(function*() {
+      const text = "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" } /* a */,\n  }\n}\n"
+      const added = yield* changed(text, adding({ mcpServers: { b: { command: "b" } } }))
+      assert.include(added, "{ \"command\": \"a\" } /* a */,\n    \"b\": {")
+    }))
+
+  it.live("replaces a question of the same id, so that a secret is not echoed", () =>
+    Effect.gen(function*() {
+      const before = { inputs: [{ id: "b" }, { id: "a", description: "x" }], mcpServers: { a: { command: "a" } } }
+      const text = yield* changed(
+        JSON.stringify(before),
+        adding({ mcpServers: { a: server }, inputs: [{ id: "a", secret: true } as { id: string }] })
+      )
+      assert.deepStrictEqual(JSON.parse(text), {
+        inputs: [{ id: "b" }, { id: "a", secret: true }],
+        mcpServers: { a: server }
+      })
+    }))
+
   it.live("writes servers below the key that the file uses, so that the others stay in use", () =>
     Effect.gen(function*() {
       for (const key of ["mcpServers", "servers", "mcp_servers"]) {
@@ -143,7 +188,73 @@ describe("editNative.remove", () => {
     }))
 })
 
+describe("editNative.remove leaves the rest of the file as it is", () => {
+  const wrap = (...lines: ReadonlyArray<string>) => `{\n  "mcpServers": {\n${lines.join("\n")}\n  }\n}\n`
+  const [a, b, c] = ["a", "b", "c"].map((name) => `"${name}": { "command": "x" }`)
+  const table: ReadonlyArray<readonly [what: string, before: string, name: string, after: string]> = [
+    [
+      "the comment of the server before",
+      wrap(`    ${a}, // about a`, `    ${b} // about b`),
+      "b",
+      wrap(`    ${a} // about a`)
+    ],
+    [
+      "the comments before the next key",
+      wrap("    // of both", `    ${a}, // about a`, "", "    /* next */", `    ${b}`),
+      "a",
+      wrap("    // of both", "", "    /* next */", `    ${b}`)
+    ],
+    ["a trailing comma", wrap(`    ${a},`, `    ${b},`), "b", wrap(`    ${a},`)],
+    ["commas at the beginning of lines", wrap(`    ${a}`, `    , ${b}`), "b", wrap(`    ${a}`)],
+    ["commas behind a comment", wrap(`    ${a} // a`, `    , ${b}`), "a", wrap(`     ${b}`)],
+    ["servers of one line", wrap(`    ${a}, ${b}, ${c}`), "b", wrap(`    ${a}, ${c}`)],
+    ["the last of one line", wrap(`    ${a}, ${b} // both`), "b", wrap(`    ${a} // both`)],
+    [
+      "line ends of Windows",
+      wrap(`    ${a},`, `    ${b}`).replaceAll("\n", "\r\n"),
+      "b",
+      wrap(`    ${a}`).replaceAll("\n", "\r\n")
+    ],
+    ["a sole server", "{\"mcpServers\": { \"a\": {} }}", "a", "{\"mcpServers\": {}}"],
+    ["a sole server with a trailing comma", "{\"mcpServers\": {\"a\": {},}}", "a", "{\"mcpServers\": {}}"],
+    ["a sole server over lines", wrap(`    ${a}`), "a", "{\n  \"mcpServers\": {}\n}\n"],
+    ["a sole server below a comment", wrap("    // none", `    ${a}`), "a", wrap("    // none")],
+    ["the line of the table", `{"mcpServers": {${a},\n  ${b}}}`, "a", `{"mcpServers": {\n  ${b}}}`],
+    ["the other way round", `{"mcpServers": {${a},\n  ${b}}}`, "b", `{"mcpServers": {${a}\n}}`]
+  ]
+  for (const [what, before, name, after] of table) {
+    it.live(what, () =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* changed(before, removing(name)), after)
+      }))
+  }
+
+  it.live("refuses a name that is there twice, of which a reader takes the last", () =>
+    Effect.gen(function*() {
+      const twice = `{\n"mcpServers": {"a": { "command": "a" },\n"a": { "command": "b" }, "b": { "command": "b" }}}`
+      for (const change of [removing("a"), adding({ mcpServers: { a: server } })]) {
+        const { detail } = yield* Effect.flip(changed(twice, change))
+        assert.match(detail, /line 3: The key mcpServers\/a is there twice.*: remove one/)
+      }
+      assert.notInclude(yield* changed(twice, removing("b")), "\"b\":")
+    }))
+})
+
 describe("editNative.write", () => {
+  it.live("writes nothing over what was written since it was read, and names the next step", () =>
+    Effect.gen(function*() {
+      const path = join(yield* folder, "mcp-client.json")
+      for (const before of [undefined, "{}"]) {
+        rmSync(path, { force: true })
+        if (before !== undefined) writeFileSync(path, before, { mode: 0o600 })
+        const file = yield* EditNative.open([path], "user")
+        writeFileSync(path, "{ \"imports\": [] }", { mode: 0o600 })
+        const { detail } = yield* Effect.flip(EditNative.write(file, "{ }"))
+        assert.match(detail, /has changed since it was read, so nothing was written: run the command again/)
+        assert.strictEqual(readFileSync(path, "utf8"), "{ \"imports\": [] }")
+      }
+    }).pipe(Effect.scoped, Effect.provide(disk)))
+
   const written = (mode: number | undefined, scope: "project" | "user", isLink = false) =>
     Effect.gen(function*() {
       const at = yield* folder
@@ -154,7 +265,8 @@ describe("editNative.write", () => {
         writeFileSync(real, "{}")
         chmodSync(real, mode)
       }
-      yield* EditNative.write({ path, scope }, "{ }")
+      const bytes = mode === undefined ? undefined : Buffer.from("{}")
+      yield* EditNative.write({ path, scope, bytes }, "{ }")
       assert.strictEqual(readFileSync(path, "utf8"), "{ }")
       assert.deepStrictEqual(readdirSync(at).toSorted(), isLink ? ["mcp-client.json", "real.json"] : ["new"])
       return (statSync(real).mode & 0o777).toString(8)

@@ -147,11 +147,11 @@ const remove = (invocation: Command.Invocation, [name, ...others]: ReadonlyArray
     : Effect.as(ConfigEdit.remove(invocation, name), ExitCode.ok)
 
 /** Imports hosts, or lists those that could be. */
-const importing = ({ shared }: Command.Invocation, hosts: ReadonlyArray<string>) =>
+const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     for (const host of hosts) yield* Application.knownHost(host, ["all"])
-    if (hosts.length > 0) yield* ConfigEdit.importHosts(shared, hosts)
+    if (hosts.length > 0) yield* ConfigEdit.importHosts(shared, hosts, isSet("workspace"))
     else {
       const found = NoServers.hostsOf(yield* Application.look({ ...shared, imports: ["all"] }, Effect.succeed))
       if (found.length === 0) yield* screen.note("No other program on this machine has servers.")
