@@ -1,5 +1,4 @@
 /** How long servers take to answer calls and pings. A ping connects no server. */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,8 +12,8 @@ export interface Latency {
   readonly measure: Effect.Effect<void>
   /** Pings those without a sample. */
   readonly greet: Effect.Effect<void>
-  /** Milliseconds, the newest last; nothing for an answer that did not come. */
-  readonly of: (server: string) => ReadonlyArray<number | undefined>
+  /** Milliseconds, the newest last; null for an answer that did not come. */
+  readonly of: (server: string) => ReadonlyArray<number | null>
   /** How many calls have ended since it listens. */
   readonly called: (server: string) => number
   /** Listens to the calls that are made. Never ends. */
@@ -25,22 +24,14 @@ export interface Latency {
 const kept = 8
 
 /** What takes longer counts as no answer. */
-export const patience = Duration.seconds(5)
+const patience = Duration.seconds(5)
 
-const perMilli = 1_000_000
-
-/** The outcomes of calls without an answer. */
-const unanswered: ReadonlySet<Extract<McpEvent.McpEvent, { readonly _tag: "CallEnded" }>["outcome"]> = new Set([
-  "ConnectionLost",
-  "RequestTimeout"
-])
-
-export const make = (runtime: McpRuntime.McpRuntime["Type"], limit = patience): Latency => {
-  const samples = new Map<string, ReadonlyArray<number | undefined>>()
+export const make = (runtime: McpRuntime.McpRuntime["Type"], timeout = patience): Latency => {
+  const samples = new Map<string, ReadonlyArray<number | null>>()
   const calls = new Map<string, number>()
   const of = (server: string) => samples.get(server) ?? []
   const called = (server: string) => calls.get(server) ?? 0
-  const take = (server: string, took: number | undefined) => {
+  const take = (server: string, took: number | null) => {
     samples.set(server, [...of(server), took].slice(-kept))
   }
   const hear = (event: McpEvent.McpEvent): void => {
@@ -49,23 +40,22 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"], limit = patience): 
     calls.set(server, called(server) + 1)
     if (outcome === "Success" || outcome === "ToolError" || outcome === "RemoteError") {
       take(server, Duration.toMillis(took))
-    } else if (unanswered.has(outcome)) take(server, undefined)
+    } else if (outcome === "ConnectionLost" || outcome === "RequestTimeout") take(server, null)
   }
-  const one = ({ name }: McpRuntime.ServerInfo) =>
-    Effect.gen(function*() {
-      const began = yield* Clock.currentTimeNanos
-      const answered = yield* runtime.withClient(name, ({ health }) => health).pipe(
-        Effect.timeoutOption(limit),
-        Effect.orElseSucceed(Option.none)
-      )
-      const took = Number((yield* Clock.currentTimeNanos) - began) / perMilli
-      take(name, Option.isSome(answered) ? took : undefined)
-    })
+  const ping = ({ name }: McpRuntime.ServerInfo) =>
+    Effect.map(
+      runtime.withClient(name, ({ health }) => health).pipe(
+        Effect.timeout(Duration.min(timeout, patience)),
+        Effect.option,
+        Effect.timed
+      ),
+      ([took, answer]) => take(name, Option.isSome(answer) ? Duration.toMillis(took) : null)
+    )
   const asked = (isMeant: (server: string) => boolean) =>
     Effect.flatMap(runtime.servers.list, (servers) =>
       Effect.forEach(
         servers.filter(({ name, status }) => status._tag === "Connected" && isMeant(name)),
-        one,
+        ping,
         { concurrency: "unbounded", discard: true }
       ))
   return {

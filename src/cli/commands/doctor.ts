@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as NodeMcpRuntime from "../../node/NodeMcpRuntime.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
@@ -99,44 +98,43 @@ const together = 3
 const run: Command.Command["run"] = ({ args, shared }) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const watch = Visit.makeWatch()
+    const names = [...args, ...shared.servers]
+    const watch: Visit.Watch = new Map()
     const sockets = Processes.sockets()
-    const visited = yield* Application.use(
+    const { files, servers } = yield* Application.use(
       shared,
       (discovery) =>
-        Effect.map(Application.named([...args, ...shared.servers], discovery), (wanted) => ({
-          servers: wanted.length === 0 ? undefined : wanted.map(({ name }) => name),
+        Effect.as(Application.named(names, discovery), {
+          servers: names.length === 0 ? undefined : names,
           once: true,
           rests: true
-        })),
+        }),
       (application) =>
         Effect.gen(function*() {
           const { discovery, starting } = application
-          const names = [...args, ...shared.servers]
           const chosen = discovery.servers.filter(({ name }) => names.length === 0 || names.includes(name))
-          const servers: Array<Visit.Server> = []
           const files = discovery.issues.filter(({ server, severity }) => server === undefined && severity === "error")
           if (chosen.length + files.length === 0 && !shared.json) yield* NoServers.note
           let finished = 0
-          const visit = (found: ConfigDiscovery.Found) =>
-            Effect.tap(Visit.visit(found, application, watch), () => Effect.sync(() => finished++))
-          const visits = Stream.fromIterable(chosen).pipe(
+          const servers = yield* Stream.fromIterable(chosen).pipe(
             // in the order of the configuration, because a stream keeps it
-            Stream.mapEffect(visit, { concurrency: together }),
-            Stream.runForEach((server) => {
-              servers.push(server)
-              return shared.json ? Effect.void : screen.out(...lines(server, screen.columns))
-            })
+            Stream.mapEffect(
+              (found) => Effect.tap(Visit.visit(found, application, watch), () => Effect.sync(() => finished++)),
+              {
+                concurrency: together
+              }
+            ),
+            Stream.tap((server) => shared.json ? Effect.void : screen.out(...lines(server, screen.columns))),
+            Stream.runCollect,
+            Settling.showing(screen, () => `${finished} of ${chosen.length} checked`, starting)
           )
-          yield* Settling.showing(screen, () => `${finished} of ${chosen.length} checked`, starting)(visits)
-          return { files, servers }
+          return { files, servers: Array.from(servers) }
         }).pipe(Effect.provide(NodeFileSystem.layer)),
       {
         faults: "collected",
         using: NodeMcpRuntime.using(Layer.provideMerge(Visit.transports(watch), Teardown.layer()))
       }
     )
-    const { files, servers } = visited
     const { open: socketsLeft } = yield* Processes.leftovers([], "", sockets)
     const exitCode = Visit.worst([
       ...servers.map(({ exitCode }) => exitCode),

@@ -2,7 +2,6 @@
 /** `mcp-runtime repl`: many commands over connections that stay open. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Queue from "effect/Queue"
@@ -317,10 +316,7 @@ const run: Command.Command["run"] = ({ shared }) =>
           const learn = Effect.map(Effect.flatMap(application.renewed, Completions.knownOf), (one) => {
             known = one
           })
-          const latency = Latency.make(
-            application.runtime,
-            Duration.min(shared.timeout ?? Latency.patience, Latency.patience)
-          )
+          const latency = Latency.make(application.runtime, shared.timeout)
           yield* Effect.forkScoped(latency.listen)
           if (screen.isInteractive) {
             yield* screen.note("Write a command, or help; Ctrl-C cancels one, and Ctrl-D ends.")

@@ -5,13 +5,12 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { fileURLToPath } from "node:url"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as Limits from "../../config/Limits.ts"
@@ -46,6 +45,8 @@ class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {}
 
 const broken = (message: string) => Effect.fail(new Broken({ message }))
 
+const expect = (isKept: boolean, kept: string, otherwise: string) => isKept ? Effect.succeed(kept) : broken(otherwise)
+
 /** What is promised, and an effect that gives what was seen in a few words. */
 type Promised = readonly [promise: string, check: Effect.Effect<string, Broken | McpError.McpError>]
 
@@ -54,64 +55,65 @@ const ofAny = (
   { callTool, refreshTools, servers, withClient }: McpRuntime.McpRuntime["Type"],
   server: string,
   least = 0
-): ReadonlyArray<Promised> => {
+) => {
   const ping = withClient(server, ({ health }) => health)
-  return [
-    [
+  return {
+    starts: [
       "starts and connects",
-      Effect.flatMap(
+      Effect.map(
         Effect.zipRight(servers.connect(server, { until: "settled" }), servers.get(server)),
-        ({ era, protocolVersion, status, transport }) =>
-          status._tag === "Connected"
-            ? Effect.succeed(`over ${transport}, protocol ${protocolVersion} (${era} era)`)
-            : broken(`its status is ${status._tag}`)
+        ({ era, protocolVersion, transport }) => `over ${transport}, protocol ${protocolVersion} (${era} era)`
       )
     ],
-    [
+    lists: [
       "lists its tools",
       Effect.flatMap(refreshTools(server), ({ denied, rejected, tools }) => {
         const listed = tools.filter(({ serverName }) => serverName === server).length
         const withheld = [...denied, ...rejected].filter((one) => one.server === server).length
-        if (listed < least) return broken(`there are ${listed} tools`)
-        return Effect.succeed(`${listed} tools${withheld === 0 ? "" : `, and ${withheld} that are withheld`}`)
+        const more = withheld === 0 ? "" : `, and ${withheld} that are withheld`
+        return expect(listed >= least, `${listed} tools${more}`, `there are ${listed} tools`)
       })
     ],
-    ["answers a ping", Effect.map(Effect.timed(ping), ([took]) => `within ${Math.ceil(Duration.toMillis(took))} ms`)],
-    [
+    answers: [
+      "answers a ping",
+      Effect.map(Effect.timed(ping), ([took]) => `within ${Math.ceil(Duration.toMillis(took))} ms`)
+    ],
+    refuses: [
       "says what is not there",
-      Effect.matchEffect(callTool({ server, tool: "mcp-runtime-smoke-has-no-such-tool" }, {}), {
-        onSuccess: ({ isError }) => isError ? Effect.succeed("the server says it") : broken("it was called"),
-        onFailure: (error) =>
-          error._tag === "NotFound" || error._tag === "RemoteError"
-            ? Effect.succeed(`${error._tag} (${error.outcome})`)
-            : Effect.fail(error)
-      })
+      callTool({ server, tool: "mcp-runtime-smoke-has-no-such-tool" }, {}).pipe(
+        Effect.flatMap(({ isError }) => expect(isError, "the server says it", "it was called")),
+        Effect.catchTag("NotFound", "RemoteError", ({ _tag, outcome }) => Effect.succeed(`${_tag} (${outcome})`))
+      )
     ],
-    [
+    reconnects: [
       "closes a connection and opens another",
       Effect.as(Effect.zipRight(servers.reconnect(server), ping), "it answers again")
     ]
-  ]
+  } as const satisfies Readonly<Record<string, Promised>>
 }
 
 const demo = "demo"
 
 /** The promises that the demo server lets be tried, because its tools are harmless. */
 const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): ReadonlyArray<Promised> => {
-  const { callTool, readResource, servers } = runtime
-  const call = (tool: string, args: object, onProgress: () => void = () => undefined) =>
-    callTool({ server: demo, tool }, args, { onProgress })
+  const { readResource, servers } = runtime
+  const call = (tool: string, args = {}) => runtime.callTool({ server: demo, tool }, args)
+  const progress = (from: number) =>
+    runtime.callToolStream({ server: demo, tool: "countdown" }, { from }).pipe(
+      Stream.filter(({ _tag }) => _tag === "Progress")
+    )
   const sum = (a: number, b: number) =>
     Effect.flatMap(call("add", { a, b }), ({ content }) => {
       const text = content.map((part) => part._tag === "Text" ? part.text : part._tag).join(" ")
-      return text === String(a + b) ? Effect.succeed(`${a} + ${b} = ${text}`) : broken(`${a} + ${b} = ${text}`)
+      const seen = `${a} + ${b} = ${text}`
+      return expect(text === String(a + b), seen, seen)
     })
   // a fifth tool is denied
-  const [starts, lists, answers, unknown] = ofAny(runtime, demo, 4)
+  const { answers, lists, refuses, starts } = ofAny(runtime, demo, 4)
   return [
-    starts!,
-    lists!,
-    answers!,
+    starts,
+    lists,
+    answers,
     ["calls a tool", sum(2, 40)],
     [
       "reads a resource",
@@ -123,47 +125,35 @@ const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): ReadonlyArray<Promised>
     ],
     [
       "tells the progress of a call",
-      Effect.suspend(() => {
-        let seen = 0
-        return Effect.flatMap(
-          call("countdown", { from: 3 }, () => void seen++),
-          () => seen === 0 ? broken("there was none") : Effect.succeed(`${seen} steps`)
-        )
-      })
+      Effect.flatMap(Stream.runCount(progress(3)), (seen) => expect(seen > 0, `${seen} steps`, "there was none"))
     ],
     [
       "cancels a call, and keeps the connection",
       Effect.gen(function*() {
         const before = yield* servers.get(demo)
-        const begun = yield* Deferred.make<void>()
-        const running = yield* Effect.fork(
-          call("countdown", { from: 100 }, () => Deferred.unsafeDone(begun, Effect.void))
-        )
-        yield* Effect.raceFirst(
-          Deferred.await(begun),
-          Effect.zipRight(Fiber.await(running), broken("the call ended before it was cancelled"))
-        )
-        const ended = yield* Effect.timeoutOption(Fiber.interrupt(running), "5 seconds")
-        if (Option.isNone(ended)) return yield* broken("the call goes on")
+        // reading one event and no more cancels the call
+        const begun = yield* Stream.runHead(progress(100))
+        if (Option.isNone(begun)) return yield* broken("the call ended before it was cancelled")
         yield* sum(1, 1)
         const after = yield* servers.get(demo)
-        return after.callsInFlight === 0 && after.connectedSince === before.connectedSince
-          ? "the next call went over the same connection"
-          : yield* broken("the connection is another one")
+        return yield* expect(
+          after.callsInFlight === 0 && after.connectedSince === before.connectedSince,
+          "the next call went over the same connection",
+          "the connection is another one"
+        )
       })
     ],
-    unknown!,
+    refuses,
     [
       "refuses what a rule denies",
-      Effect.matchEffect(call("greet", {}), {
-        onSuccess: () => broken("it was called"),
-        onFailure: (error) =>
-          error._tag === "PermissionDenied" ? Effect.succeed("nothing was sent") : Effect.fail(error)
-      })
+      call("greet").pipe(
+        Effect.zipRight(broken("it was called")),
+        Effect.catchTag("PermissionDenied", () => Effect.succeed("nothing was sent"))
+      )
     ],
     [
       "survives a crash of the server",
-      Effect.matchEffect(call("crash", {}), {
+      Effect.matchEffect(call("crash"), {
         onSuccess: () => broken("it did not crash"),
         onFailure: (error) =>
           Effect.map(sum(4, 3), (again) => `${McpError.label(error)} (${error.outcome}), and then ${again}`)
@@ -240,13 +230,13 @@ const run: Command.Command["run"] = ({ shared }) =>
     const before = new Set(Processes.own(platform).map(({ pid }) => pid))
     const started: Array<Processes.Process> = []
     const each = (server: string, promises: ReadonlyArray<Promised>) =>
-      Effect.tap(Effect.forEach(promises, tried(shared, server)), () =>
-        Effect.sync(() =>
-          started.push(...Processes.tree(
-            Processes.own(platform).filter(({ pid }) => !before.has(pid)),
-            platform
-          ))
-        ))
+      Effect.zipLeft(
+        Effect.forEach(promises, tried(shared, server)),
+        Effect.sync(() => {
+          const fresh = Processes.own(platform).filter(({ pid }) => !before.has(pid))
+          started.push(...Processes.tree(fresh, platform))
+        })
+      )
     const lines = shared.servers.length === 0
       ? yield* Effect.flatMap(demoServer, (config) =>
         Effect.flatMap(McpRuntime.McpRuntime, (runtime) =>
@@ -262,20 +252,18 @@ const run: Command.Command["run"] = ({ shared }) =>
         shared,
         () =>
           Effect.succeed({ servers: shared.servers, consent: true }),
-        ({ runtime }) =>
-          Effect.map(
-            Effect.forEach(shared.servers, (server) => each(server, ofAny(runtime, server))),
-            (all) => all.flat()
-          )
+        ({ runtime }) => Effect.forEach(shared.servers, (server) => each(server, Object.values(ofAny(runtime, server))))
       )
     const last = yield* tried(shared, shared.servers.join(", ") || demo)([
       "leaves nothing behind",
       Effect.flatMap(Processes.leftovers(started, platform, sockets), ({ open, pids }) =>
-        open + pids.length > 0
-          ? broken(`${open} sockets, and the processes ${pids.join(", ") || "-"}`)
-          : Effect.succeed(`no socket${started.length === 0 ? "" : `, and none of ${started.length} processes`}`))
+        expect(
+          open + pids.length === 0,
+          `no socket${started.length === 0 ? "" : `, and none of ${started.length} processes`}`,
+          `${open} sockets, and the processes ${pids.join(", ") || "-"}`
+        ))
     ])
-    const promises = [...lines, last]
+    const promises = [...lines.flat(), last]
     const kept = promises.every((line) => line.kept)
     if (shared.json) yield* screen.json(Smoke, { promises, kept })
     return kept ? ExitCode.ok : ExitCode.tool

@@ -79,7 +79,7 @@ const look = ({ application: { renewed }, latency, shared }: Watching): Effect.E
     const servers = yield* runtime.servers.list
     return View.all({ servers, unlisted: new Map() }, discovery, shared.servers).map(({ info, view }): Seen => {
       const { error, name, state, why } = view
-      const latencies = latency.of(name).map((one) => one ?? null)
+      const latencies = latency.of(name)
       const server = {
         name,
         state,
@@ -173,7 +173,7 @@ const once = (watching: Watching) =>
     // a server that does not answer once is not waited for again
     const isSilent = Effect.map(
       runtime.servers.list,
-      (infos) => infos.some(({ name }) => latency.of(name).length > 0 && latency.of(name).at(-1) === undefined)
+      (infos) => infos.some(({ name }) => latency.of(name).at(-1) === null)
     )
     yield* settled
     yield* Offered.asking(Effect.repeat(Effect.zipRight(latency.measure, isSilent), {
@@ -269,8 +269,7 @@ const run: Command.Command["run"] = ({ isSet, shared, value }) =>
         Effect.scoped(Effect.gen(function*() {
           const screen = yield* Screen.Screen
           const heard = (yield* Latency.Heard).latency
-          const latency = heard ??
-            Latency.make(application.runtime, Duration.min(shared.timeout ?? Latency.patience, Latency.patience))
+          const latency = heard ?? Latency.make(application.runtime, shared.timeout)
           const show = !isWatching ? once : screen.redraws && !shared.json ? drawn : listed
           if (isWatching && heard === undefined) yield* Effect.forkScoped(latency.listen)
           yield* show({ application, shared, latency, every, time })
