@@ -95,14 +95,18 @@ export interface Peer {
   readonly ask: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 }
 
+export interface Watching {
+  readonly ended: Effect.Effect<void>
+}
+
 /** What an offer has for one caller, as long as the caller is there. */
 export interface Service {
   /** By method; other methods are not found. */
   readonly handlers: ReadonlyMap<string, Handler>
   /** `capabilities.extensions` for this caller, beside the capabilities of the offer. */
   readonly extensions?: ((caller: Caller) => Effect.Effect<JsonRpc.JsonObject>) | undefined
-  /** Notifies of the changes of a resource until the scope closes. */
-  readonly watch?: ((uri: string) => Effect.Effect<void, Refusal, Scope.Scope>) | undefined
+  /** Notifies of the changes of a resource until the scope closes, or until `ended`. */
+  readonly watch?: ((uri: string) => Effect.Effect<Watching, Refusal, Scope.Scope>) | undefined
   readonly setLogLevel?: ((level: LogLevel) => Effect.Effect<void, Refusal>) | undefined
   /** A notification of the caller that is not about a request. */
   readonly notified?: ((method: string, params: JsonRpc.JsonObject) => Effect.Effect<void>) | undefined

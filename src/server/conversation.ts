@@ -2,6 +2,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as FiberMap from "effect/FiberMap"
 import { constVoid } from "effect/Function"
@@ -92,15 +93,15 @@ const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Ref
   typeof uri === "string" ? Effect.succeed(uri) : McpServer.invalidParams("Invalid params: uri must be a string")
 
 /** The resources that are watched for the caller. */
-const subscriptions = Effect.map(FiberMap.make<string, never, McpServer.Refusal>(), (watched) => ({
+const subscriptions = Effect.map(FiberMap.make<string, void, McpServer.Refusal>(), (watched) => ({
   subscribe: (watch: NonNullable<McpServer.Service["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
     Effect.gen(function*() {
       const uri = yield* uriOf(params)
       if (FiberMap.unsafeHas(watched, uri)) return {}
       if ((yield* FiberMap.size(watched)) >= maxSubscriptions) return yield* crowded
       const begun = yield* Deferred.make<void, McpServer.Refusal>()
-      const watching = Effect.onExit(watch(uri), (exit) => Deferred.done(begun, exit))
-      yield* FiberMap.run(watched, uri, Effect.scoped(Effect.zipRight(watching, Effect.never)))
+      const watching = Effect.onExit(watch(uri), (exit) => Deferred.done(begun, Exit.asVoid(exit)))
+      yield* FiberMap.run(watched, uri, Effect.scoped(Effect.flatMap(watching, ({ ended }) => ended)))
       yield* Effect.onInterrupt(Deferred.await(begun), () => FiberMap.remove(watched, uri))
       return {}
     }),

@@ -414,9 +414,12 @@ describe("subscriptions", () => {
             watch: (uri) =>
               uri === "no:where"
                 ? Effect.fail(new McpServer.Refusal({ code: -32002, message: "Resource not found" }))
-                : Effect.acquireRelease(
-                  Effect.sync(() => watched.push(`+${uri}`)),
-                  () => Effect.sync(() => watched.push(`-${uri}`))
+                : Effect.as(
+                  Effect.acquireRelease(
+                    Effect.sync(() => watched.push(`+${uri}`)),
+                    () => Effect.sync(() => watched.push(`-${uri}`))
+                  ),
+                  { ended: uri === "a:ended" ? Effect.void : Effect.never }
                 )
           }
         })
@@ -512,6 +515,17 @@ describe("subscriptions", () => {
       assert.strictEqual((yield* caller.next).error?.code, -32602)
     }))
 
+  it.scoped("of the session era can be renewed after the server has ended them", () =>
+    Effect.gen(function*() {
+      const { offer, watched } = yield* following
+      const caller = yield* initialized(offer)
+      for (const id of [1, 2]) {
+        caller.request(id, "resources/subscribe", { uri: "a:ended" })
+        assert.deepStrictEqual((yield* caller.next).result, {})
+      }
+      assert.deepStrictEqual(watched.slice(0, 3), ["+a:ended", "-a:ended", "+a:ended"])
+    }))
+
   it.scoped("of the session era end when they are cancelled before they have begun", () =>
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()
@@ -522,7 +536,7 @@ describe("subscriptions", () => {
           watch: () =>
             Effect.suspend(() =>
               ++watches > 1
-                ? Effect.void
+                ? Effect.succeed({ ended: Effect.never })
                 : Effect.onInterrupt(
                   Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never),
                   () => Deferred.succeed(stopped, undefined)

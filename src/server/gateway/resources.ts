@@ -4,6 +4,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { objectOf } from "../../client/messages.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -159,17 +160,18 @@ export const make = (parts: Peers.Parts) => {
       return contents === undefined ? result : { ...result, contents }
     })
 
-  /** Calls `changed` for each change of a resource until the scope closes. */
+  /** Calls `changed` for each change of a resource until the scope closes, or the server ends the subscription. */
   const watch = (uri: string, changed: (uri: string) => void) =>
     Effect.gen(function*() {
       const { server, uri: atServer } = yield* identify(uri)
       const { runtime } = place.own() ?? (yield* place.base())
-      yield* Effect.forkScoped(
+      const watching = yield* Effect.forkScoped(
         runtime.subscribeResource(server, atServer, { origin: "model" }).pipe(
           Stream.runForEach(() => Effect.sync(() => changed(uri))),
           Effect.catchAll((error) => RuntimeLog.debug("The subscription to a resource ended", error))
         )
       )
+      return { ended: Fiber.join(watching) }
     })
 
   const template = (caller: McpServer.Caller, uriTemplate: string): Effect.Effect<Identity, McpServer.Refusal> =>
