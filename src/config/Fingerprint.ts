@@ -43,13 +43,13 @@ export const isSame = (one: ServerConfig.ServerConfig | undefined, other: Server
 export const configuration = (config: ServerConfig.ServerConfig): string => digest(config, () => true)
 
 /**
- * An entry of a file, for a person to agree to: every field as it was written, known or not, with who wrote it and where
- * the workspace is. The order of keys, spaces and comments make no difference; the order of arguments does. `inputs` is
- * what stands elsewhere in the file and takes part: the defaults of its `${input:…}`.
+ * An entry, for a person to agree to: every field as it was written, known or not, with the workspace and each file that
+ * it was read from, because `${var:configDir}` is the folder of a file. The order of keys, spaces and comments make no
+ * difference; the order of arguments does. `inputs` stands elsewhere in the file: the defaults of its `${input:…}`.
  */
 export const entry = (
   { name, raw }: Pick<Item, "name" | "raw">,
-  { origin, provider, scope }: Pick<Scope.Provenance, "origin" | "provider" | "scope">,
+  sources: ReadonlyArray<Pick<Scope.Provenance, "origin" | "path" | "provider" | "scope">>,
   root: string,
   inputs: NonNullable<Scope.Expansion["inputs"]> = []
 ): string =>
@@ -57,9 +57,7 @@ export const entry = (
     sha256(canonicalJson([
       "entry",
       name,
-      provider,
-      scope,
-      origin,
+      sources.map(({ origin, path = null, provider, scope }) => [provider, scope, origin, path]),
       root,
       plain(raw),
       ...inputs.map((input) => canonicalJson(plain(input))).toSorted()

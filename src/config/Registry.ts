@@ -435,7 +435,7 @@ export const read = (bytes: Uint8Array, address: string): Effect.Effect<Found, M
 export const lines = ({ entry, inputs, name }: Option): ReadonlyArray<Consent.ConsentLine> => {
   const item = isFault(entry) ? undefined : itemOf(name, entry)
   if (item?._tag !== "Server") return []
-  const hazards = Hazards.hazards({ ...item.entry, env: ServerConfig.variables(item.entry) })
+  const hazards = Hazards.hazards({ ...item.entry, env: ServerConfig.variables(item.entry), inputs })
   return Consent.lines({ server: name, entry: item.entry, extra: item.extra, variables: [], inputs, hazards })
 }
 

@@ -31,22 +31,33 @@ const valueOf = (template: string): string => {
 
 const shown = (template: string): string => quoted(valueOf(template))
 
-/** The length of a secret, and the references in its template, such as the files that it is read from. */
-const hidden = (template: string): string => {
-  const names = Interpolation.parse(template).flatMap((part) =>
-    typeof part === "string" ? [] : [quoted(`${part.kind}:${part.name}`)]
-  )
-  return `(hidden, ${template.length} characters)${names.length === 0 ? "" : ` with ${names.join(", ")}`}`
-}
-
 const looksSecret = (name: string, value: string): boolean => isCredential(name) || Hazards.hasSecret(value)
 
 /** Hides the user of an address, which ends at the last `@` of the authority. A variable could be the host, so it is shown. */
 const withoutUser = (address: string): string =>
   address.replace(
-    /^([a-z+]*:[/\\]*)[^\s/\\?#]*@/i,
+    /^([a-z\d+.-]*:[/\\]*)[^\s/\\?#]*@/i,
     (user, scheme: string) => user.includes("${") ? user : `${scheme}(hidden)@`
   )
+
+/** Where each address within a text begins, up to the end of its host. As in `new URL`, http needs no slashes. */
+const hosts = /(?:(?:https?|wss?):[/\\]*|[a-z][a-z\d+.-]*:\/\/)[^ /\\?#]+/gi
+
+/**
+ * The length of a secret, the references in its template, such as the files that it is read from, and the hosts of its
+ * addresses, because they decide where data goes.
+ */
+const hidden = (template: string): string => {
+  const names = Interpolation.parse(template).flatMap((part) =>
+    typeof part === "string" ? [] : [quoted(`${part.kind}:${part.name}`)]
+  )
+  const places = (template.match(hosts) ?? []).map((address) => quoted(withoutUser(address)))
+  return [
+    `(hidden, ${template.length} characters)`,
+    ...(names.length === 0 ? [] : [`with ${names.join(", ")}`]),
+    ...(places.length === 0 ? [] : [`to ${places.join(", ")}`])
+  ].join(" ")
+}
 
 /**
  * An address without its user and without the parameters that are credentials. Parameters begin after the first `?` or
@@ -163,12 +174,23 @@ const fields = (entry: ServerConfig.Entry, above: Above) => {
   }
 }
 
-/** Letters that look like others, where they could stand for another name or another host. */
+/** Letters that look like others, where they could stand for another name, program, package or host. */
 const disguises = (what: string, text: string): Lines => {
   const letters = codePoints(text)
   return letters.length === 0
     ? []
     : [warning("letters", `${what} has ${letters.join(" ")}, which may look like others`)]
+}
+
+/** The same for what is started or reached, with the values of the entry filled in. Of variables only addresses count. */
+const disguisesIn = ({ entry, inputs }: Shown): Lines => {
+  const fill = Hazards.filling({ env: ServerConfig.variables(entry), inputs })
+  const sites = ServerConfig.texts({ ...entry, transport: kindOf(entry) })
+  return sites.flatMap(({ at, template }) => {
+    const text = fill(template)
+    if (/^headers\.|^oauth\.clientSecret$/.test(at) || (at.startsWith("env.") && !text.includes("://"))) return []
+    return disguises(at === "command" ? "the program" : at === "url" ? "the address" : quoted(at), text)
+  })
 }
 
 const environment = (names: ReadonlyArray<string>): Lines =>
@@ -204,9 +226,7 @@ export const lines = (candidate: Shown): Lines => {
     ...settings,
     ...Array.from(candidate.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
     ...disguises("the name", server),
-    ...(entry.transport === "stdio"
-      ? disguises("the program", entry.command)
-      : disguises("the address", entry.url)),
+    ...disguisesIn(candidate),
     ...hazards.filter((hazard) => !isOverride(hazard)).map(({ at, detail, kind }) =>
       warning(kind, `${at === undefined ? "" : `${quoted(at)}: `}${bare(detail)}`)
     )

@@ -128,7 +128,12 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   const error = (kind: ConfigIssue.EntryFault, why?: ConfigIssue.Detail) => ConfigIssue.make(about, "error", kind, why)
   const fingerprint = merged._tag === "Given"
     ? Fingerprint.of(merged.config)
-    : Fingerprint.entry(merged, provenance, place.root, inputs.get(provenance.path))
+    : Fingerprint.entry(
+      merged,
+      sources.length === 0 ? [provenance] : sources,
+      place.root,
+      inputs.get(provenance.path)
+    )
   const base = { name, provenance, shadows, sources, sameAs, fingerprint }
   const invalid = (kind: ConfigIssue.EntryFault, issue: ConfigIssue.ConfigIssue): Draft => ({
     found: { ...base, state: { _tag: "Invalid", kind }, entry: undefined, config: undefined },
@@ -174,9 +179,11 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   // a plugin was approved when it was installed, so only the overrides that its command line hides are reported
   const hazards = entry === undefined || rights.loaderVariables
     ? []
-    : Hazards.hazards({ ...entry, env: ServerConfig.variables(entry) }).filter(({ kind }) =>
-      !rights.start || kind === "launch-override"
-    )
+    : Hazards.hazards({
+      ...entry,
+      env: ServerConfig.variables(entry),
+      inputs: inputs.get(provenance.path)
+    }).filter(({ kind }) => !rights.start || kind === "launch-override")
   return {
     found: { ...base, state: { _tag: enabled ? "Ready" : "Disabled" }, entry, config },
     issues: warnings.concat(hazards.map((hazard) => ConfigIssue.make(about, "warning", hazard.kind, hazard))),

@@ -7,16 +7,20 @@ import * as Interpolation from "./Interpolation.ts"
 import { hazards as rows } from "./issueSentences.ts"
 import * as KnownPackages from "./knownPackages.ts"
 import {
+  type Argument,
   containerRun,
   type Ecosystem,
+  isOpen,
   type Launched,
   launched,
   type Line,
   type Option,
   optionsOf,
   packageRun,
-  runsPackages
+  runsPackages,
+  verbAt
 } from "./launcher.ts"
+import type * as Scope from "./Scope.ts"
 
 type Row = typeof rows[keyof typeof rows]
 
@@ -34,6 +38,31 @@ export interface Subject {
   readonly cwd?: string | undefined
   readonly url?: string | undefined
   readonly headersCommand?: ReadonlyArray<string> | undefined
+  readonly inputs?: Scope.Expansion["inputs"] | undefined
+}
+
+/** A longer value stays a reference, so that a short file does not become an endless line. */
+const longestValue = 256
+
+/**
+ * Gives a template the values that the entry itself decides: its literal variables, and defaults. Other references stay,
+ * and what they stand for is not known.
+ */
+export const filling = ({ env, inputs = [] }: Pick<Subject, "env" | "inputs">) => {
+  const defaults = new Map(inputs.map((input) => [input.id, input.default]))
+  const valueOf = ({ fallback, kind, name }: Interpolation.Reference): string | undefined => {
+    const own = kind === "env" ? env?.get(name) ?? undefined : undefined
+    const parts = own === undefined ? undefined : Interpolation.parse(own)
+    if (parts?.every((part) => typeof part === "string") === true) return parts.join("")
+    return (kind === "input" ? defaults.get(name) : undefined) ?? fallback
+  }
+  return (template: string): string =>
+    Interpolation.parse(template).map((part) => {
+      if (typeof part === "string") return part
+      const value = valueOf(part)
+      if (value !== undefined && value.length <= longestValue) return value
+      return `\${${part.kind === "unknown" ? "" : `${part.kind}:`}${part.name}}`
+    }).join("")
 }
 
 const hazard = ({ detail, kind }: Row, at: string, name = "", known = ""): Hazard => ({
@@ -85,6 +114,7 @@ const parsed: { readonly [E in Ecosystem]: (spec: string) => { readonly name: st
 }
 
 const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): ReadonlyArray<Hazard> => {
+  if (isOpen(spec)) return [hazard(rows.open, at)]
   if (spec === "" || isLocal(spec)) return []
   const start = spec.replace(/^npm:/, "")
   if (elsewhere.test(start) || (ecosystem === "npm" && elsewhereForNpm.test(start))) return [hazard(rows.elsewhere, at)]
@@ -96,9 +126,16 @@ const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): ReadonlyArra
   ]
 }
 
+/** A subcommand whose text is not known is taken for the one that runs something. */
+const ofVerb = (line: Launched): ReadonlyArray<Hazard> => {
+  const verb = verbAt(line)
+  return verb !== undefined && isOpen(line.words[verb] ?? "") ? [hazard(rows.open, line.at(verb))] : []
+}
+
 const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
   const { packages = [], runner, shell = [] } = packageRun(line) ?? {}
   return [
+    ...ofVerb(line),
     ...shell.map(({ word }) => hazard(rows.shellText, line.at(word))),
     ...packages.flatMap(({ value = "", word }) => ofPackage(value, line.at(word), runner!.ecosystem))
   ]
@@ -144,8 +181,24 @@ const powershellAt = ({ from, program, words }: Launched): number => {
   return at === -1 && isBare ? from + 1 : at
 }
 
+/** The first word that could be an option that runs text. A folder that a reference begins with is none. */
+const openAt = (line: Launched): number => {
+  const { from, program, words } = line
+  const isReference = (word: string): boolean => isOpen(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
+  if (program !== "powershell" && program !== "pwsh") {
+    const at = optionAt(line, /^-*\$\{/)
+    return at !== -1 && isReference(words[at]!) ? at : -1
+  }
+  const at = words.findIndex((word, index) => index > from && isReference(word))
+  const file = words.findIndex((word, index) =>
+    index > from && (/^(--?|\/)f/i.test(word) || (program === "pwsh" && index === from + 1 && /^[^-/$]/.test(word)))
+  )
+  return file === -1 || at < file ? at : -1
+}
+
 const ofDeno = ({ at, from, words }: Launched): ReadonlyArray<Hazard> => {
   if (words[from + 1] === "eval") return [hazard(rows.text, at(from + 1))]
+  if (isOpen(words[from + 1] ?? "")) return [hazard(rows.open, at(from + 1))]
   const script = words.findIndex((word, index) => index > from && /^(https?|npm|jsr|data):/.test(word))
   if (script === -1) return []
   return /^(npm|jsr):/.test(words[script]!)
@@ -157,8 +210,11 @@ const ofShell = (line: Launched): ReadonlyArray<Hazard> => {
   if (line.program === "deno") return ofDeno(line)
   const option = textOptions.get(line.program)
   const isPowershell = line.program === "powershell" || line.program === "pwsh"
-  const at = isPowershell ? powershellAt(line) : option === undefined ? -1 : optionAt(line, option)
-  return at === -1 ? [] : [hazard(rows.text, line.at(at))]
+  if (!isPowershell && option === undefined) return []
+  const at = isPowershell || option === undefined ? powershellAt(line) : optionAt(line, option)
+  if (at !== -1) return [hazard(rows.text, line.at(at))]
+  const open = line.program === "cmd" ? -1 : openAt(line)
+  return open === -1 ? [] : [hazard(rows.open, line.at(open))]
 }
 
 // Containers
@@ -208,13 +264,17 @@ const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
   if (from === undefined) return []
   // the words after the image belong to the container
   const { first: image, options } = optionsOf(line, from, isSwitch)
-  const isPinned = /@sha256:[0-9a-f]{64}$|^\$\{/.test(image?.value ?? "${")
+  const ofImage = ({ value = "", word }: Argument): ReadonlyArray<Hazard> => {
+    if (isOpen(value)) return [hazard(rows.open, line.at(word))]
+    return /@sha256:[0-9a-f]{64}$/.test(value) ? [] : [hazard(rows.image, line.at(word), shown(value))]
+  }
   return [
+    ...ofVerb(line),
     ...options.map(separated).flatMap(({ option, value = "", word }) => {
       const danger = dangers.find(([options, isDangerous]) => options.test(option) && isDangerous(value, option))
       return danger === undefined ? [] : [hazard(danger[2], line.at(word))]
     }),
-    ...(image === undefined || isPinned ? [] : [hazard(rows.image, line.at(image.word), shown(image.value ?? ""))])
+    ...(image === undefined ? [] : ofImage(image))
   ]
 }
 
@@ -292,20 +352,29 @@ const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> =>
 
 const ofLine = (line: Line): ReadonlyArray<Hazard> => [
   ...ofAssignments(line),
-  ...launched(line).flatMap((program) => ofShell(program).concat(ofRunner(program), ofContainer(program))),
+  ...launched(line).flatMap((program) => [
+    ...(program.from > 0 && isOpen(line.words[program.from]!) ? [hazard(rows.open, line.at(program.from))] : []),
+    ...ofShell(program),
+    ...ofRunner(program),
+    ...ofContainer(program)
+  ]),
   ...ofWords(line)
 ]
 
 export const hazards = (
-  { args = [], command, cwd, env, headersCommand = [], url = "" }: Subject
+  { args = [], command, cwd, env, headersCommand = [], inputs, url = "" }: Subject
 ): ReadonlyArray<Hazard> => {
+  const fill = filling({ env, inputs })
   if (command === undefined) {
     return [
       ...(isInAddress(url) ? [hazard(rows.inAddress, "url")] : []),
-      ...ofLine({ words: headersCommand, at: (word) => `headersCommand.${word}` })
+      ...ofLine({ words: headersCommand.map(fill), at: (word) => `headersCommand.${word}` })
     ]
   }
-  const line: Line = { words: [command, ...args], at: (word) => word === 0 ? "command" : `args.${word - 1}` }
+  const line: Line = {
+    words: [command, ...args].map(fill),
+    at: (word) => word === 0 ? "command" : `args.${word - 1}`
+  }
   const ofEnv = Array.from(env ?? [])
     .flatMap(([name, value]) => isUnchanged(name, value) ? [] : ofVariable(name, `env.${name}`))
   return [...ofEnv, ...ofFolder(line, cwd), ...ofLine(line)]

@@ -135,6 +135,10 @@ export const hazards = {
   allFiles: { kind: "privileged-container", detail: "The container sees all files of this machine or person." },
   inAddress: { kind: "visible-secret", detail: "A secret in an address is kept in logs; put it into headers." },
   inArgument: { kind: "visible-secret", detail: "Other programs can see a secret in arguments; put it into env." },
+  open: {
+    kind: "launch-override",
+    detail: "A variable decides which option, package or image this is, so it cannot be checked."
+  },
   folder: { kind: "launch-override", detail: "The program is looked up in this folder." },
   code: { kind: "launch-override", detail: "It makes the program load or run other code." },
   trust: { kind: "launch-override", detail: "It switches off checks of the program's connections." },

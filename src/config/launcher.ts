@@ -29,6 +29,13 @@ export const programOfLine = (command: string, args: ReadonlyArray<string>): str
   return isLine && args.length === 0 && !command.includes("${") ? program : undefined
 }
 
+/**
+ * True for a word that begins with a variable whose value is not known, or has one in the name of an option, so that it
+ * can be any option, subcommand, package or image. A folder that the discovery or the home decides is none of them.
+ */
+export const isOpen = (word: string): boolean =>
+  /^(?:--[^=$]*|-[ditPq]*)?\$\{(?!(?:var:(?!workspaceFolderBasename\})\w+|env:HOME|env:USERPROFILE)\})/.test(word)
+
 /** The first word from `at` that is no option, where some options take the word after them. */
 const afterOptions = (
   words: ReadonlyArray<string>,
@@ -73,13 +80,13 @@ export interface Option extends Argument {
   readonly option: string
 }
 
-/** The options from a word on, and the first word that is none. An option that is not a switch takes the word after it. */
+/** The options from a word on, and the first word that is none, or that is open. An option that is not a switch takes the word after it. */
 export const optionsOf = ({ words }: Line, from: number, isSwitch: (option: string) => boolean) => {
   const options: Array<Option> = []
   for (let at = from; at < words.length; at++) {
     const word = words[at]!
     const equals = word.indexOf("=")
-    if (!/^-./s.test(word) || word === "--") {
+    if (!/^-./s.test(word) || word === "--" || isOpen(word)) {
       const first = word === "--" ? at + 1 : at
       return { options, first: first < words.length ? { value: words[first], word: first } : undefined }
     }
@@ -101,11 +108,20 @@ export interface PackageRun {
   readonly shell: ReadonlyArray<Argument>
 }
 
+/** Where the subcommand of a package runner or container engine is, if it has any. */
+export const verbAt = ({ from, program, words }: Launched): number | undefined => {
+  const runner = runners.get(program)
+  if (runner === undefined) return engines.includes(program) ? afterOptions(words, from + 1, engineOptions) : undefined
+  return runner.verbs.some((verb) => verb.length === 0) ? undefined : afterOptions(words, from + 1, runner.valued)
+}
+
+const isVerb = (word: string | undefined, verb: string): boolean => word === verb || isOpen(word ?? "")
+
 /** Where the arguments of a runner begin: after `uv tool run`, `pnpm --silent dlx`. */
-const verbEnd = ({ from, words }: Launched, { valued, verbs }: Runner): number | undefined => {
-  if (verbs.some((verb) => verb.length === 0)) return from + 1
-  const at = afterOptions(words, from + 1, valued)
-  const verb = verbs.find((verb) => verb.every((word, offset) => words[at + offset] === word))
+const verbEnd = (line: Launched, { verbs }: Runner): number | undefined => {
+  const at = verbAt(line)
+  if (at === undefined) return line.from + 1
+  const verb = verbs.find((verb) => verb.every((word, offset) => isVerb(line.words[at + offset], word)))
   return verb && at + verb.length
 }
 
@@ -123,18 +139,19 @@ export const packageRun = (line: Launched): PackageRun | undefined => {
     runner,
     packages: [
       ...options.filter(({ option }) => named.includes(option) || also.includes(option)),
-      ...(first === undefined || isNamed ? [] : [first])
+      // an open word may be an option, even where another option names the package
+      ...(first === undefined || (isNamed && !isOpen(first.value ?? "")) ? [] : [first])
     ],
     shell: options.filter(({ option }) => shell.includes(option))
   }
 }
 
 /** Where the options of a container begin, if the program runs one. */
-export const containerRun = ({ from, program, words }: Launched): number | undefined => {
-  if (!engines.includes(program)) return undefined
-  const at = afterOptions(words, from + 1, engineOptions)
-  const verb = words[at] === "container" ? at + 1 : at
-  return words[verb] === "run" || words[verb] === "create" ? verb + 1 : undefined
+export const containerRun = (line: Launched): number | undefined => {
+  const at = engines.includes(line.program) ? verbAt(line) : undefined
+  if (at === undefined) return undefined
+  const verb = line.words[at] === "container" ? at + 1 : at
+  return ["run", "create"].some((name) => isVerb(line.words[verb], name)) ? verb + 1 : undefined
 }
 
 /** The launcher of a server, and the package that it may have to install. */

@@ -187,7 +187,7 @@ describe("the fingerprint of an entry", () => {
   const of = (raw: Value, more: { readonly name?: string; readonly root?: string; readonly provider?: string } = {}) =>
     Fingerprint.entry(
       { name: more.name ?? "docs", raw },
-      { provider: more.provider ?? "native", scope: "project", origin: "workspace" },
+      [{ provider: more.provider ?? "native", scope: "project", origin: "workspace", path: "/work/.mcp.json" }],
       more.root ?? "/work"
     )
 
@@ -271,21 +271,26 @@ describe("the fingerprint of an entry", () => {
 
   it("is another in another place, under another name, and with other defaults of what it asks for", () => {
     const raw = new Map([["command", "node"]])
-    const place = { provider: "native", scope: "project", origin: "workspace" } as const
+    const place = { provider: "native", scope: "project", origin: "workspace", path: "/work/.mcp.json" } as const
+    const below = { ...place, path: "/work/a/.mcp.json" }
     const all = [
       of(raw),
       of(raw, { name: "other" }),
       of(raw, { root: "/elsewhere" }),
       of(raw, { provider: "claude-code" }),
-      Fingerprint.entry({ name: "docs", raw }, { ...place, scope: "local" }, "/work"),
-      Fingerprint.entry({ name: "docs", raw }, { ...place, origin: "home" }, "/work"),
-      Fingerprint.entry({ name: "docs", raw }, place, "/work", [{ id: "x", default: "safe" }]),
-      Fingerprint.entry({ name: "docs", raw }, place, "/work", [{ id: "x", default: "--evil" }])
+      Fingerprint.entry({ name: "docs", raw }, [{ ...place, scope: "local" }], "/work"),
+      Fingerprint.entry({ name: "docs", raw }, [{ ...place, origin: "home" }], "/work"),
+      Fingerprint.entry({ name: "docs", raw }, [{ ...place, path: undefined }], "/work"),
+      Fingerprint.entry({ name: "docs", raw }, [below], "/work"),
+      Fingerprint.entry({ name: "docs", raw }, [place, below], "/work"),
+      Fingerprint.entry({ name: "docs", raw }, [below, place], "/work"),
+      Fingerprint.entry({ name: "docs", raw }, [place], "/work", [{ id: "x", default: "safe" }]),
+      Fingerprint.entry({ name: "docs", raw }, [place], "/work", [{ id: "x", default: "--evil" }])
     ]
     assert.strictEqual(new Set(all).size, all.length)
     assert.strictEqual(
-      Fingerprint.entry({ name: "docs", raw }, place, "/work", [{ id: "x" }, { id: "y" }]),
-      Fingerprint.entry({ name: "docs", raw }, place, "/work", [{ id: "y" }, { id: "x" }])
+      Fingerprint.entry({ name: "docs", raw }, [place], "/work", [{ id: "x" }, { id: "y" }]),
+      Fingerprint.entry({ name: "docs", raw }, [place], "/work", [{ id: "y" }, { id: "x" }])
     )
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import * as ChildProcess from "node:child_process"
 import * as dns from "node:dns"
 import { once } from "node:events"
@@ -141,6 +141,30 @@ describe("an approval", () => {
       assert.deepStrictEqual([alias?.root, alias?.fingerprint], [root?.root, root?.fingerprint])
       assert.deepStrictEqual([evil?.root, evil?.fingerprint], [away?.root, away?.fingerprint])
       assert.notStrictEqual(away?.fingerprint, root?.fingerprint)
+    }))
+
+  it.scopedLive("is for one file, and for no other with the same text, because it can start a program beside it", () =>
+    Effect.gen(function*() {
+      const text = JSON.stringify({ mcpServers: { docs: { command: "${var:configDir}/server" } } })
+      const laid = yield* HostileTree.lay({
+        files: { "root/a/mcp-client.json": text, "root/b/mcp-client.json": text, "root/a/below/.keep": "" }
+      })
+      const from = (folder: string) => ({ directory: laid.path(folder), root: laid.root })
+      const states: Array<ConfigDiscovery.Found["state"]> = []
+      const look = ({ discover }: ConfigDiscovery.ConfigDiscovery["Type"]) =>
+        Effect.map(discover, (found) => void states.push(find("docs", found).state))
+      // one process after another in three folders of the workspace
+      const trust = Layer.succeedContext(yield* Layer.build(Trust.layerMemory()))
+      const approving = (found: ConfigDiscovery.ConfigDiscovery["Type"], service: Trust.Trust["Type"]) =>
+        Effect.zipRight(look(found), service.approve("docs"))
+      yield* HostileTree.discovered(laid, approving, from("root/a"), {}, trust)
+      yield* HostileTree.discovered(laid, look, from("root/a/below"), {}, trust)
+      yield* HostileTree.discovered(laid, look, from("root/b"), {}, trust)
+      assert.deepStrictEqual(states, [
+        { _tag: "Untrusted", why: "new" },
+        { _tag: "Ready" },
+        { _tag: "Untrusted", why: "changed" }
+      ])
     }))
 
   it.scopedLive("is given by nobody who is not there (cfg-070)", () =>

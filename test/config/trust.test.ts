@@ -503,6 +503,19 @@ describe("what a person is shown", () => {
     ])
   })
 
+  it("shows where data goes, even where the rest of a value is hidden", () => {
+    const env = new Map([
+      ["OPENAI_BASE_URL", "https://a:b@evil.example"],
+      ["DATABASE_URL", "s3.x://me:p@ss@db.example:1/hush?x=1"],
+      ["API_TOKEN", "hush https:evil.example/hush,WSS://me@b.example?hush"]
+    ])
+    assert.includeMembers(text({ entry: { ...entry, env } }), [
+      "variable: \"OPENAI_BASE_URL\" = (hidden, 24 characters) to \"https://(hidden)@evil.example\"",
+      "variable: \"DATABASE_URL\" = (hidden, 36 characters) to \"s3.x://(hidden)@db.example:1\"",
+      "variable: \"API_TOKEN\" = (hidden, 52 characters) to \"https:evil.example\", \"WSS://(hidden)@b.example\""
+    ])
+  })
+
   it("shows a variable with the name of a credential where it becomes a part of what is shown", () => {
     const started = new Map([["NODE_OPTIONS", "--require ${env:A_TOKEN}"], ["A_TOKEN", "./evil.js"], ["B_TOKEN", "x"]])
     assert.includeMembers(text({ entry: { ...entry, env: started } }), [
@@ -537,6 +550,34 @@ describe("what a person is shown", () => {
 
   it("warns of letters that look like others", () => {
     assert.include(text({ server: "d\u043ecs" }), "! letters: the name has U+043E, which may look like others")
+  })
+
+  it("warns of such letters in each word of the line, the folder and the addresses", () => {
+    const letters = (asked: Partial<Trust.Candidate>) =>
+      text(asked).flatMap((line) => /^! letters: (.*) has U\+043E,/.exec(line)?.[1] ?? [])
+    const env = new Map([["P", "x\u043e"], ["A", "https://x\u043e.example"], ["B", "x\u043e"]])
+    const args = ["-y", "@m\u043edel/x@1.0.0", "${env:P}", "${env:Q:-\u043e}", "${input:i}"]
+    const inputs = [{ id: "i", default: "\u043e" }]
+    assert.deepStrictEqual(letters({ entry: { ...entry, args, cwd: "d\u043e", env }, inputs }), [
+      "\"args.1\"",
+      "\"args.2\"",
+      "\"args.3\"",
+      "\"args.4\"",
+      "\"cwd\"",
+      "\"env.A\""
+    ])
+    assert.deepStrictEqual(
+      letters({
+        entry: {
+          ...remote,
+          url: "https://d\u043e.example",
+          headers: new Map([["X", "\u043e"]]),
+          headersCommand: ["x", "\u043e"],
+          oauth: { issuer: "https://d\u043e.example", clientSecret: "\u043e" }
+        }
+      }),
+      ["the address", "\"headersCommand.1\"", "\"oauth.issuer\""]
+    )
   })
 
   const words = FastCheck.array(

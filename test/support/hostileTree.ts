@@ -80,7 +80,8 @@ export const discovered = <A, E>(
   laid: Laid,
   use: (discovery: ConfigDiscovery.ConfigDiscovery["Type"], trust: Trust.Trust["Type"]) => Effect.Effect<A, E>,
   options: Partial<ConfigDiscovery.Options> = {},
-  host: Partial<HostEnvironment.Host> = {}
+  host: Partial<HostEnvironment.Host> = {},
+  trust: Layer.Layer<Trust.Trust> = Trust.layerMemory()
 ): Effect.Effect<A, E> =>
   Effect.flatMap(
     Effect.zip(ConfigDiscovery.ConfigDiscovery, Trust.Trust),
@@ -96,7 +97,7 @@ export const discovered = <A, E>(
         ...options
       }).pipe(
         Layer.provide(ConfigFiles.layer),
-        Layer.provideMerge(Trust.layerMemory()),
+        Layer.provideMerge(trust),
         Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)),
         Layer.provide(
           Layer.succeed(HostEnvironment.HostEnvironment, {
