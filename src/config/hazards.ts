@@ -350,14 +350,15 @@ const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> =>
   return isLookedUp ? [hazard(rows.folder, "cwd")] : []
 }
 
+/** A wrapper such as `env` starts what its variable says. A command itself may have no variable. */
+const ofWrapped = ({ at, from, words }: Launched): ReadonlyArray<Hazard> =>
+  from > 0 && isOpen(words[from]!) ? [hazard(rows.open, at(from))] : []
+
 const ofLine = (line: Line): ReadonlyArray<Hazard> => [
   ...ofAssignments(line),
-  ...launched(line).flatMap((program) => [
-    ...(program.from > 0 && isOpen(line.words[program.from]!) ? [hazard(rows.open, line.at(program.from))] : []),
-    ...ofShell(program),
-    ...ofRunner(program),
-    ...ofContainer(program)
-  ]),
+  ...launched(line).flatMap((program) =>
+    ofWrapped(program).concat(ofShell(program), ofRunner(program), ofContainer(program))
+  ),
   ...ofWords(line)
 ]
 

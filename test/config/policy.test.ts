@@ -720,7 +720,7 @@ describe("hazards", () => {
         ["npx ${env:P:-x@1.0.0}", []],
         ["${env:P:-npx} github:attacker/x", ["remote-code:0"]]
       ] as const
-    ) assert.deepStrictEqual(of(text), found, text)
+    ) assert.deepStrictEqual<ReadonlyArray<string>>(of(text), found, text)
   })
 
   it("finds a variable that decides which option, subcommand, package or image is used", () => {
