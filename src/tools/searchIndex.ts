@@ -56,7 +56,10 @@ export interface SearchIndex {
   /** The tools that are none of these. */
   readonly others: (tools: ReadonlyArray<ToolIndex.Entry>) => ReadonlyArray<ToolIndex.Entry>
   readonly remove: (entry: ToolIndex.Entry) => void
-  /** Adds or replaces a tool; one whose definition is the same as before is not read again. */
+  /**
+   * Adds or replaces a tool. One with the same definition as before is read again only if just its names are indexed and
+   * there is room for the rest.
+   */
   readonly put: (entry: ToolIndex.Entry) => void
   /**
    * The tools that answer a query, best first. A word that no tool has is completed and corrected, and the last word is
@@ -66,9 +69,13 @@ export interface SearchIndex {
 }
 
 export const make = (): SearchIndex => {
-  const items = new Map<string, { readonly entry: ToolIndex.Entry; readonly document: Document }>()
-  /** How many tools each server has in the index. */
-  const tools = new Map<string, number>()
+  const items = new Map<string, {
+    readonly entry: ToolIndex.Entry
+    readonly document: Document
+    readonly isWhole: boolean
+  }>()
+  /** How many tools of each server are indexed whole. */
+  const whole = new Map<string, number>()
   const index = new MiniSearch<Document>({
     fields: Object.keys(boost),
     tokenize: (terms) => terms === "" ? [] : terms.split(" "),
@@ -81,7 +88,7 @@ export const make = (): SearchIndex => {
     if (known === undefined) return
     index.remove(known.document)
     items.delete(known.document.id)
-    tools.set(entry.server, tools.get(entry.server)! - 1)
+    if (known.isWhole) whole.set(entry.server, whole.get(entry.server)! - 1)
   }
 
   return {
@@ -92,14 +99,18 @@ export const make = (): SearchIndex => {
     remove,
     put: (entry) => {
       const known = items.get(idOf(entry))
-      const isSame = known?.entry.tool === entry.tool
-      if (!isSame) remove(entry)
-      const document = isSame ? known.document : documentOf(entry, (tools.get(entry.server) ?? 0) < mostWhole)
-      if (!isSame) {
-        index.add(document)
-        tools.set(entry.server, (tools.get(entry.server) ?? 0) + 1)
+      const isFull = (whole.get(entry.server) ?? 0) >= mostWhole
+      if (known?.entry.tool === entry.tool && (known.isWhole || isFull)) {
+        items.set(known.document.id, { ...known, entry })
+        return
       }
-      items.set(document.id, { entry, document })
+      remove(entry)
+      const others = whole.get(entry.server) ?? 0
+      const isWhole = others < mostWhole
+      const document = documentOf(entry, isWhole)
+      index.add(document)
+      if (isWhole) whole.set(entry.server, others + 1)
+      items.set(document.id, { entry, document, isWhole })
     },
     find: (query) => {
       const queryWords = words(query.slice(0, queryLength)).slice(0, mostQueryWords)

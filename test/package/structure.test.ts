@@ -244,11 +244,13 @@ const rebuilt: Readonly<Record<string, number>> = {
   node: 2_713,
   // a ratchet: issue 17 asks for 3,300 with the modules of the root
   runtime: 3_428,
-  // with json and text these are the 5,200 of DESIGN §4
-  tools: 3_291,
+  // with json and text these are the 5,200 of DESIGN §4; 11 over it: a tool of which just the names are indexed is indexed
+  // whole when there is room
+  tools: 3_302,
   transport: 3_200,
   testing: 1_400,
-  safety: 3_800,
+  // 3,800; over it is the question whether a model may use anything of a server
+  safety: 3_821,
   // a ratchet: issue 20 asks for 5,600
   cli: 10_850,
   // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")

@@ -311,9 +311,24 @@ describe("ToolSearch among hostile servers", () => {
       assert.deepStrictEqual(yield* found(search, "zebra"), [])
       assert.strictEqual((yield* found(search, "tool1001"))[0], "evil/tool1001")
       assert.strictEqual((yield* found(search, "create event"))[0], "calendar/createEvent")
-      yield* search.index([...many.slice(1_000), ...few])
-      yield* search.index([...many.slice(1_000).map((one) => ({ ...one, tool: { ...one.tool } })), ...few])
-      assert.include(yield* found(search, "zebra"), "evil/tool1001")
+    }))
+
+  it.effect("reads the rest of a tool when fewer tools of its server are left", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 1_002 }, (_, at) => entry("evil", `tool${at}`, at < 1_000 ? "early" : "zebra"))
+      const search = yield* over(many)
+      yield* search.index(many.slice(1))
+      assert.deepStrictEqual(yield* found(search, "zebra"), ["evil/tool1000"])
+      yield* search.index(many.slice(1_000))
+      assert.sameMembers([...yield* found(search, "zebra")], ["evil/tool1000", "evil/tool1001"])
+    }))
+
+  it.effect("reads all of a changed tool that was read whole before, however many others there are", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 1_002 }, (_, at) => entry("evil", `tool${at}`, "early"))
+      const search = yield* over(many)
+      yield* search.index([entry("evil", "tool0", "zebra"), ...many.slice(1)])
+      assert.deepStrictEqual(yield* found(search, "zebra"), ["evil/tool0"])
     }))
 
   it.effect("has names of JavaScript's own for ordinary words", () =>
