@@ -114,7 +114,7 @@ const makePattern = (): RegExp => {
   return new RegExp(
     [
       "https?://|(?<![a-z0-9])[a-z]([ ._*+|-])[a-z](?:\\1[a-z]){1,64}(?![a-z0-9])",
-      "[a-z0-9]{1,64}(?:'[a-z]{1,8})*(?![^\\0-\\x7f])",
+      "[a-z0-9]{1,64}(?:'[a-z]{1,8}){0,4}(?![^\\0-\\x7f])",
       single,
       `(?:(?!${single})[\\p{L}\\p{N}]){1,64}`,
       "(?<![\\p{L}\\p{N}])\\.[a-z][a-z0-9]{1,32}",
@@ -205,10 +205,11 @@ const compile = () => {
     }
     return slots.length
   })
+  const longestPrefix = Math.max(...Array.from(prefixes.keys(), ({ length }) => length))
   const lookUp = (word: string): ReadonlyArray<Entry> => {
     const letters = /\d/.test(word) ? word.replaceAll(/[013457]/g, (digit) => data.digits[digit]!) : word
     const forms = word === letters ? [word] : [word, letters]
-    const starts = Array.from(letters, (_, at) => letters.slice(0, at + 1))
+    const starts = Array.from(letters.slice(0, longestPrefix), (_, at) => letters.slice(0, at + 1))
     return [
       ...forms.flatMap((form) => verbs.get(form) ?? []),
       ...forms.flatMap((form) => nouns.get(singular(form)) ?? []),
@@ -217,8 +218,8 @@ const compile = () => {
   }
   const entriesOf = (word: string): ReadonlyArray<Entry> => {
     const entries = known.get(word) ?? lookUp(word)
-    // 4,096 are enough for the words of most texts
-    if (known.size < 4096) known.set(word, entries)
+    // 4,096 are enough for the words of most texts; a longer word is a slice, for which V8 would keep the whole text
+    if (known.size < 4096 && word.length <= 12) known.set(word, entries)
     return entries
   }
   return { entriesOf, lengths, places }

@@ -169,9 +169,9 @@ const words = {
     you are now, you will now act as, you now act as, now act as, act as, pretend to be, behave as, you are,
     you become, roleplay as, switch to, enter, assume the role of`,
   unbound: `
-    maintenance mode, developer mode, debug mode, god mode, admin mode, root mode, unrestricted, dan, do anything now,
+    maintenance mode, developer mode, debug mode, god mode, admin mode, root mode, unrestricted, do anything now,
     without restrictions, no restrictions, without limits, no limits, unfiltered, uncensored, jailbroken,
-    without rules, root, root access, unattended operation`,
+    without rules, root access, unattended operation`,
   safety: `
     safety check*, permission check*, safeguard*, safety polic*, safety filter*, approvals, confirmations, guardrail*,
     filters, restrictions, all checks, access control`,
@@ -332,18 +332,17 @@ const words = {
     bank login, wallet words, recovery words`,
   authority: `
     as the system administrator, as the administrator, as your developer, as the developer, your developer,
-    your developers, your creators, your creator, your operator, openai, anthropic, google deepmind, security team,
-    it department, i am the ceo, i am your developer, i am your administrator, im the lead developer, compliance,
+    your developers, your creators, your creator, your operator, security team, it department, compliance,
     company policy, legal department, administrator broadcast, as the owner of this system, as the owner,
-    as an administrator, as administrator`,
+    as an administrator, as administrator, anthropic support, openai support, anthropic policy, openai policy`,
   iAm: `
     i am the ceo, i am your developer, i am your administrator, im your administrator, im the lead developer,
     this is your administrator, this is the security team, i am the owner, im the ceo`,
   demands: `
-    order you, orders you, require you, requires you, requires every, require every, i order, i authorise,
-    i authorize, authorise you, authorize you, demands that you, demand that you, obliged to, instruct you,
-    disable your, you must, wire the, all agents, command you, reveal, print all, has to reset, the assistant has to,
-    ordered that you, i command you`,
+    order you, orders you, require you, requires you, requires every, require every, authorise you, authorize you,
+    demands that you, demand that you, obliged to, instruct you, disable your, you must, wire the, all agents,
+    command you, reveal, print all, has to reset, ordered that you`,
+  orders: "i order, i authorise, i authorize, i command you, i instruct, the assistant has to",
   trigger: `
     if the user asks, if the user mentions, if the user says, when the user asks, when the user mentions,
     whenever the user, as soon as the user, once the user, on the third, on the second, on every second, every third,
@@ -370,7 +369,7 @@ const heads = {
   systemHead: `
     system, developer, admin, administrator, operator, system message, system prompt, begin system prompt,
     system notice, system override, admin override, developer message, system policy, system note,
-    begin system prompt, administrator broadcast`,
+    administrator broadcast`,
   instructionHead: "instruction, instructions, task",
   turnHead: "user, human, assistant",
   newHead: `
@@ -387,15 +386,15 @@ export const classes: Readonly<Record<"verbs" | "words" | "heads", Readonly<Reco
 /** Classes that follow each other in one sentence, `|` between those that may stand for another. */
 export interface Phrase {
   readonly words: string
-  /** Other words allowed between two of them; 3 unless told. */
+  /** Other words allowed between two of them. Default: 3. */
   readonly gap?: number
   /** Ends of sentences are allowed, too. */
   readonly far?: true
   /** Allows no comma or colon between them. */
   readonly inClause?: true
-  /** `high` unless told. */
+  /** Default: `high`. */
   readonly level?: Level
-  /** All unless told. */
+  /** Default: all. */
   readonly channels?: ReadonlyArray<Channel>
 }
 
@@ -491,8 +490,9 @@ export const phrases = {
     { words: "enter asked", gap: 6, channels: ["elicitation"] }
   ],
   authority: [
-    { words: "authority|iAm demands", gap: 4 },
-    { words: "iAm demands|risky|skip|print", gap: 3, far: true }
+    { words: "authority|iAm demands", gap: 4, inClause: true },
+    { words: "authority|iAm orders", gap: 4 },
+    { words: "iAm demands|orders|risky|skip|print", gap: 3, far: true }
   ],
   "conditional-trigger": [
     { words: "trigger covert", gap: 10, channels: definition }
