@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as JSONSchema from "effect/JSONSchema"
 import * as Layer from "effect/Layer"
 import * as Order from "effect/Order"
+import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type * as McpClient from "../client/McpClient.ts"
 import type { JsonObject } from "../json/Json.ts"
@@ -157,15 +158,16 @@ const toolOf = <A, I>(
   const { $schema: _, ...schema } = JSONSchema.make(args)
   // the cast: it consists of strings, numbers and arrays of them
   const inputSchema = schema as unknown as JsonObject
-  const detail = `${name} does not take these arguments; it needs ${
-    JSON.stringify(inputSchema["required"])
-  }, each a string`
   return {
     name,
     definition: () => ({ ...definition({ name, description, inputSchema }), requiresApproval: requiresApproval() }),
     run: (args) =>
       decode(args).pipe(
-        Effect.mapError(() => new McpError.InvalidArguments({ server: "", operation: name, path: "", detail })),
+        Effect.mapError((error) => {
+          const path = ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path.map(String).join(".") ?? ""
+          const detail = "the arguments do not match the schema"
+          return new McpError.InvalidArguments({ server: "", operation: name, path, detail })
+        }),
         Effect.flatMap(run)
       )
   }
@@ -281,14 +283,17 @@ export const make = (
     const invalidUri = (detail: string) =>
       new McpError.InvalidArguments({ server: "", operation: "resources/read", path: "uri", detail })
 
-    /** The one server that lists the URI, or else the one that has a template for it. */
+    /** The one allowed server that lists the URI, or else the one that has a template for it. */
     const serverOf = (uri: string): Effect.Effect<string, McpError.NotFound | McpError.InvalidArguments> =>
       Effect.gen(function*() {
         const [resources, templates] = yield* everything
-        const listed = resources.items.filter((each) => each.uri === uri)
-        const found = listed.length > 0
-          ? listed
-          : templates.items.filter(({ uriTemplate }) => UriTemplate.matcher(uriTemplate)(uri))
+        const having = [
+          resources.items.filter((each) => each.uri === uri),
+          templates.items.filter(({ uriTemplate }) => UriTemplate.matcher(uriTemplate)(uri))
+        ]
+        const allowed = having.map((items) => items.filter(({ server }) => isAllowed(server, uri)))
+        // if every server is denied, the read is refused by the rule about the first one
+        const found = allowed.find(({ length }) => length > 0) ?? having.flat().slice(0, 1)
         const [server, ...others] = new Set(found.map(({ server }) => server))
         if (server === undefined) return yield* new McpError.NotFound({ server: "", kind: "resource", name: uri })
         if (others.length > 0) {
@@ -326,12 +331,6 @@ export const make = (
       isOffered[name] === true
     )
 
-    /** A server of which a model may use nothing has nothing to explain. */
-    const isDenied = (server: string): boolean =>
-      (["tool", "resource", "prompt"] as const).every((kind) =>
-        permissions.decide("model", { kind, server, name: "" }).decision === "deny"
-      )
-
     // a label has a new nonce each time, and a text that changes is not in a model's cache
     const sections = new Map<string, { readonly words: string; readonly section: Section }>()
 
@@ -353,7 +352,9 @@ export const make = (
         const servers = yield* runtime.servers.list
         const speaking = servers.flatMap(({ instructions = "", name, status }) => {
           const words = instructions.trim()
-          const isLeftOut = status._tag !== "Connected" || withoutInstructions.includes(name) || isDenied(name)
+          // a server of which a model may use nothing has nothing to explain
+          const isLeftOut = status._tag !== "Connected" || withoutInstructions.includes(name) ||
+            permissions.isClosed("model", name)
           return words === "" || isLeftOut ? [] : [{ name, words }]
         }).toSorted(Order.mapInput(Order.string, ({ name }) => name))
         const now = yield* Effect.forEach(speaking, ({ name, words }) => sectionOf(name, words))

@@ -137,7 +137,7 @@ const maxArguments = 4 * 1024 * 1024
 /** The unread events of a subscriber. */
 const eventCapacity = 256
 
-/** The longest wait of a search for servers; tools that come later are found later. */
+/** How long a search waits for connecting servers; their tools appear in later searches. */
 const searchWait = Duration.seconds(5)
 
 /** The names of definitions that are remembered for `canHandle`. */

@@ -77,6 +77,8 @@ export interface RuleSet {
   readonly decide: (subject: Subject) => Rule | undefined
   /** Whether every rule allows. */
   readonly onlyAllows: boolean
+  /** Whether a rule that allows or asks can cover something of a server. */
+  readonly admits: (server: string) => boolean
 }
 
 /** How the text of a rule is read, which depends on its decision. */
@@ -99,6 +101,8 @@ interface Target {
   /** The key of the subjects that it can cover, see `keysOf`. */
   readonly key: string
   readonly covers: Covers
+  /** Whether it can cover something of a server. */
+  readonly concerns: (server: string) => boolean
 }
 
 interface Parsed extends Rule {
@@ -151,15 +155,19 @@ const target = (reading: Reading, server: string, name: string, isExact = false)
   const isName = nameMatcher(reading, name)
   return {
     key: server.includes("*") && !isExact ? "" : nameKey(server, name),
-    covers: (subject) => isServer(subject.server) && isName(subject)
+    covers: (subject) => isServer(subject.server) && isName(subject),
+    concerns: isServer
   }
 }
 
 /** Tools by their names for models. */
 const publishedTarget = (reading: Reading, text: string): Target => {
   const isName = names(reading, text)
+  // a name with a hash can be of any server
+  const identity = ToolName.parse(text)
   return {
     key: text.includes("*") ? "" : keyOf("", text),
+    concerns: identity === undefined ? () => true : names(reading, identity.server),
     covers: ({ kind, name, server }) =>
       kind === "tool" && styles.some((style) => isName(ToolName.qualify(server, name, style)))
   }
@@ -301,6 +309,8 @@ export const compile = (inputs: Iterable<Input>): RuleSet => {
   return {
     faults,
     onlyAllows: rules.every(({ decision }) => decision === "allow"),
+    admits: (server) =>
+      rules.some(({ decision, targets }) => decision !== "deny" && targets.some(({ concerns }) => concerns(server))),
     decide: (subject) => {
       let found: Rule | undefined = undefined
       for (const key of byKey.size === 0 ? [] : keysOf(subject)) {

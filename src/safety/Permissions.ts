@@ -92,6 +92,8 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
   readonly decide: (origin: Origin, subject: PermissionRule.Subject) => Ruling
   /** Whether everything of this origin is allowed. */
   readonly isOpen: (origin: Origin) => boolean
+  /** Whether everything of a server is denied, by a rule or because no other rule names anything of it. */
+  readonly isClosed: (origin: Origin, server: string) => boolean
   /** Decides, and asks for an approval where that is the decision. */
   readonly authorize: (request: Request) => Effect.Effect<Permit, McpError.PermissionDenied>
   /**
@@ -117,6 +119,8 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
 }>() {}
 
 export type Requirements = Approval.Approval | Grants.Grants | McpEvent.McpEvents | ToolPins.ToolPins
+
+const kinds = ["tool", "resource", "prompt"] as const
 
 type Denied = McpError.PermissionDenied
 /** The reasons of a decision about a call. */
@@ -347,6 +351,11 @@ export const make = (
     return {
       decide,
       isOpen: (origin) => rules.onlyAllows && otherwise[origin] === "allow",
+      isClosed: (origin, server) =>
+        kinds.every((kind) => {
+          const { decision, rule } = decide(origin, { kind, server, name: "" })
+          return decision === "deny" && (rule !== undefined || !rules.admits(server))
+        }),
       authorize,
       stands: (permit, tool, config) => {
         const why = fallen(permit, tool, config)
@@ -385,6 +394,7 @@ export const layer = (
 export const layerNone: Layer.Layer<Permissions> = Layer.sync(Permissions, () => ({
   decide: () => ({ decision: "allow", rule: undefined }),
   isOpen: () => true,
+  isClosed: () => false,
   authorize: (request) => Effect.succeed(plain(request, 0)),
   stands: () => undefined,
   configure: () => Effect.succeed([]),

@@ -3,7 +3,7 @@ import { wildcard } from "./wildcard.ts"
 const expression = /\{[^{}]*\}/
 const operator = /\{[+#./;?&]/
 
-/** Longer ones are nobody's. */
+/** Longer templates match nothing. */
 const longest = 2048
 
 /**

@@ -155,6 +155,32 @@ describe("read_mcp_resource", () => {
         }
       })))
 
+  it.scoped("reads from the one allowed server, whatever a denied one lists", () =>
+    run(
+      {
+        denied: { resources: [resource("x://one"), resource("x://two"), resource("x://three")] },
+        other: { resources: [resource("x://three")] },
+        own: {
+          resources: [resource("x://one", { read: () => Effect.succeed("that of own") })],
+          templates: [{ uriTemplate: "x://{id}", name: "any", read: (uri) => Effect.succeed(`made of ${uri}`) }]
+        }
+      },
+      (_, peers) =>
+        Effect.gen(function*() {
+          assert.include((yield* ask("read_mcp_resource", { uri: "x://one" })).text, "that of own")
+          assert.include((yield* ask("read_mcp_resource", { uri: "x://two" })).text, "made of x://two")
+          const none = yield* ask("read_mcp_resource", { uri: "x://three" })
+          assert.strictEqual(none.error?._tag, "PermissionDenied")
+          assert.deepStrictEqual(peers["denied"]!.received("resources/read"), [])
+        }),
+      {
+        permissions: {
+          otherwise: { model: "allow", program: "allow", person: "allow" },
+          rules: [{ decision: "deny", tool: "denied/*" }, { decision: "deny", tool: "*/resource:x://three" }]
+        }
+      }
+    ))
+
   it.scoped("gives bytes beside the text, and asks first where a model has to", () =>
     run({
       a: {
@@ -213,6 +239,21 @@ describe("mcp_read_output", () => {
 })
 
 describe("the tools of our own", () => {
+  it.scoped("name the argument that does not match their schema", () =>
+    run({ a: { resources: [resource("a://one")] } }, () =>
+      Effect.gen(function*() {
+        const cases = [
+          ["list_mcp_resources", { offset: "soon" }, "offset"],
+          ["read_mcp_resource", {}, "uri"],
+          ["mcp_read_output", { handle: 7 }, "handle"]
+        ] as const
+        for (const [name, args, path] of cases) {
+          const { error, text } = yield* ask(name, args)
+          assert.strictEqual(error?._tag === "InvalidArguments" && error.path, path)
+          assert.include(text, `the arguments do not match the schema at "${path}"`)
+        }
+      })))
+
   it.scoped("are offered and answered only where they are on", () =>
     run({ a: { resources: [resource("a://one")] } }, (tools) =>
       Effect.gen(function*() {
@@ -345,6 +386,33 @@ describe("instructions", () => {
       }), {
       agent: { withoutInstructions: ["mute"] },
       before: (peers) => peers["gone"]!.refuseConnect(refused)
+    }))
+})
+
+describe("the instructions of a server, if everything else is denied", () => {
+  it.scoped("are shown if a rule lets a model use anything of it", () =>
+    run({
+      files: { tools: [], instructions: "Use files." },
+      asked: { tools: [], instructions: "Use asked." },
+      docs: { tools: [], instructions: "Use docs." },
+      closed: { tools: [], instructions: "Use closed." },
+      silent: { tools: [], instructions: "Use silent." }
+    }, (tools) =>
+      Effect.gen(function*() {
+        yield* (yield* McpRuntime.McpRuntime).tools
+        const { sections } = yield* tools.instructions()
+        assert.deepStrictEqual(sections.map(({ server }) => server), ["asked", "docs", "files"])
+      }), {
+      permissions: {
+        otherwise: { model: "deny", program: "allow", person: "allow" },
+        rules: [
+          { decision: "allow", tool: "files/read_*" },
+          { decision: "ask", tool: "mcp__asked__write" },
+          { decision: "allow", tool: "docs/resource:docs://one" },
+          { decision: "allow", tool: "closed/read" },
+          { decision: "deny", tool: "closed/*" }
+        ]
+      }
     }))
 })
 
