@@ -8,6 +8,7 @@ import * as IssueShape from "./issueShape.ts"
 import { counted } from "./noServers.ts"
 import { orNull } from "./orNull.ts"
 import type * as Screen from "./Screen.ts"
+import * as View from "./serverView.ts"
 
 const From = Schema.Struct({
   provider: Schema.String,
@@ -93,20 +94,14 @@ const states = {
 const whyOf = ({ state }: ConfigDiscovery.Found): string | undefined =>
   "decision" in state ? state.decision : "why" in state ? state.why : "kind" in state ? state.kind : undefined
 
-const transportOf = ({ config, entry }: ConfigDiscovery.Found) => config?.transport ?? entry?.transport
-
-const from = (provenance: Scope.Provenance) => ({ path: undefined, line: undefined, ...provenance })
-
 export const of = (discovery: ConfigDiscovery.Discovery): typeof Found.Type => ({
   ...discovery,
   servers: discovery.servers.map((found) => ({
     ...found,
     state: states[found.state._tag].state,
     why: whyOf(found),
-    transport: transportOf(found),
-    from: from(found.provenance),
-    shadows: found.shadows.map(from),
-    sources: found.sources.map(from)
+    transport: View.transportOf(found),
+    from: found.provenance
   })),
   policies: discovery.policies.map((policy) => ({ ...policy, says: policyLines(policy) })),
   permissions: discovery.permissions.map((input) => ({
@@ -130,7 +125,7 @@ const server = (found: ConfigDiscovery.Found): ReadonlyArray<Screen.Line> => {
   const why = whyOf(found)
   const text = why === undefined ? state : `${state} (${why})`
   return [
-    ["  ", { text: name, style: "strong" }, "  ", { text, style }, `  ${transportOf(found) ?? ""}`.trimEnd()],
+    ["  ", { text: name, style: "strong" }, "  ", { text, style }, `  ${View.transportOf(found) ?? ""}`.trimEnd()],
     place("from", provenance),
     ...sources.filter(({ path }) => path !== provenance.path).map((one) => place("laid over", one)),
     ...shadows.map((one) => place("in the place of", one)),

@@ -49,7 +49,7 @@ export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitC
         error: {
           tag: error._tag === "Usage" ? error._tag : McpError.label(error),
           message,
-          ...(next === undefined ? {} : { next }),
+          next,
           ...("server" in error && error.server !== "" && error.server !== fileItself ? { server: error.server } : {}),
           ...("outcome" in error ? { outcome: error.outcome } : {}),
           exitCode

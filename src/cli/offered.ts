@@ -16,17 +16,10 @@ import { usable } from "./toolFound.ts"
 import { Usage } from "./Usage.ts"
 
 /** The servers whose lists are not there. */
-export const Missing = Schema.Array(Schema.Struct({
-  server: Schema.String,
-  tag: Schema.String,
-  message: Schema.String
-}))
+export const Missing = Schema.Array(Schema.Struct({ server: Schema.String, ...View.Failure.fields }))
 
-export const missing = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing.Type =>
-  all.map((one) => {
-    const error = View.reasonOf(one)
-    return { server: one.server, tag: McpError.label(error), message: error.message }
-  })
+export const missingOf = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing.Type =>
+  all.map((one) => ({ server: one.server, ...View.failureOf(View.reasonOf(one)) }))
 
 /** The cause and the next step of each. */
 export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
@@ -62,11 +55,12 @@ export const resources = ({ resourceTemplates, resources }: Runtime): Effect.Eff
   }))
 
 /** A command that lists what servers offer, as a document or as lines. */
-export const list = <A>(
+export const list = <A, D, I>(
   { args: [server], shared }: Command.Invocation,
-  { gather, json, lines, none }: {
+  { document, gather, lines, none, shape }: {
     readonly gather: (runtime: Runtime) => Effect.Effect<Gathered<A>>
-    readonly json: (screen: Screen.Screen["Type"], items: ReadonlyArray<A>, missing: Unanswered) => Effect.Effect<void>
+    readonly shape: Schema.Schema<D, I>
+    readonly document: (items: ReadonlyArray<A>, missing: typeof Missing.Type) => D
     readonly lines: (items: ReadonlyArray<A>, columns: number) => ReadonlyArray<Screen.Line>
     /** The note where there are no items. */
     readonly none: string
@@ -79,7 +73,7 @@ export const list = <A>(
       const [only] = missing
       if (server !== undefined && only !== undefined) return yield* View.reasonOf(only)
       if (shared.json) {
-        yield* json(screen, items, missing)
+        yield* screen.json(shape, document(items, missingOf(missing)))
         return ExitCode.ok
       }
       yield* screen.out(...lines(items, screen.columns))
@@ -154,12 +148,18 @@ export const askingAll = <A, E, R>(
 ): Effect.Effect<A, E, R | Screen.Screen> =>
   asking((shared.timeout ?? timeout) === undefined ? Effect.zipRight(settled, self) : self)
 
-/** The first line of a description, in the room of one line. */
-export const about = (
-  { description, title }: { readonly description: string | undefined; readonly title: string | undefined },
-  columns: number
-): ReadonlyArray<string> => {
-  const text = (description ?? title ?? "").trim().split(/\r?\n/, 1)[0]!
+interface Described {
+  readonly description: string | undefined
+  readonly title: string | undefined
+}
+
+/** The first line of the description, or of the title where there is none. */
+export const summary = ({ description, title }: Described): string =>
+  (description ?? title ?? "").trim().split(/\r?\n/, 1)[0]!
+
+/** The same in the room of one line. */
+export const about = (described: Described, columns: number): ReadonlyArray<string> => {
+  const text = summary(described)
   const room = Math.max(20, columns - 4)
   return text === "" ? [] : [`    ${text.length <= room ? text : `${text.slice(0, room - 1)}…`}`]
 }

@@ -1,9 +1,9 @@
-/** A field of a document that is `null` where there is no value. */
+/** A field of a document that takes a value, `undefined` or no value at all, and writes the latter two as `null`. */
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
 export const orNull = <A, I>(schema: Schema.Schema<A, I>) =>
-  Schema.transform(Schema.NullOr(schema), Schema.NullishOr(Schema.typeSchema(schema)), {
-    strict: true,
-    decode: (value) => value,
-    encode: (value) => value ?? null
+  Schema.requiredToOptional(Schema.NullOr(schema), Schema.NullishOr(Schema.typeSchema(schema)), {
+    decode: Option.some,
+    encode: (value) => Option.getOrNull(value) ?? null
   })

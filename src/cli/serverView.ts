@@ -28,6 +28,14 @@ export const State = Schema.Literal(
 )
 export type State = typeof State.Type
 
+/** The error of a server in a document. */
+export const Failure = Schema.Struct({ tag: Schema.String, message: Schema.String })
+
+export const failureOf = (error: McpError.McpError): typeof Failure.Type => ({
+  tag: McpError.label(error),
+  message: error.message
+})
+
 export const stateOf = (status: ServerStatus.ServerStatus): State => {
   switch (status._tag) {
     case "Connected":
@@ -167,6 +175,9 @@ export const of = (
       : { reason: `${fault.message} (${Place.of(fault)})`, hint: undefined }
   }
 }
+
+/** The transport that is configured; nothing for an entry that is invalid and names none. */
+export const transportOf = ({ config, entry }: ConfigDiscovery.Found) => config?.transport ?? entry?.transport
 
 /** Whether a server that should be there is not: it is neither switched off nor waits for a person or its first use. */
 export const isMissing = ({ error, state }: View): boolean =>

@@ -51,7 +51,7 @@ const toolOf = (screen: Screen.Screen["Type"], { runtime, settled }: Application
     const name = yield* among(
       screen,
       "tool",
-      own.map(({ description, tool }) => [tool.name, (description ?? tool.title ?? "").trim().split(/\r?\n/, 1)[0]!])
+      own.map(({ description, tool }) => [tool.name, Offered.summary({ description, title: tool.title })])
     )
     return own.find(({ tool }) => tool.name === name)!
   })

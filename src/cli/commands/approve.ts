@@ -13,38 +13,12 @@ import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Offered from "../offered.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import { reasonOf } from "../serverView.ts"
 import { choice, identityOf, usable } from "../toolFound.ts"
 import { format, spelled } from "../toolRef.ts"
 import { Usage } from "../Usage.ts"
-
-const Waiting = Schema.Struct({
-  server: Schema.String,
-  root: Schema.String,
-  /** What is agreed to: everything below, as it is now. */
-  fingerprint: Schema.String,
-  why: Schema.Literal("new", "changed", "unreadable"),
-  /** For `unreadable`: the file, the fault and its remedy. */
-  detail: Schema.optional(Schema.String),
-  /** The variables of the environment that it asks for. */
-  variables: Schema.Array(Schema.Struct({ name: Schema.String, credential: Schema.Boolean })),
-  consent: Schema.Array(Schema.Struct({
-    label: Schema.String,
-    text: Schema.String,
-    level: Schema.Literal("plain", "warning")
-  }))
-})
-
-const waitingOf = (one: Trust.Pending): typeof Waiting.Type => ({
-  server: one.server,
-  root: one.root,
-  fingerprint: one.fingerprint,
-  why: one.why,
-  ...(one.detail === undefined ? {} : { detail: one.detail }),
-  variables: one.variables.map((name) => ({ name, credential: isCredential(name) })),
-  consent: Trust.consent(one)
-})
 
 const reasons: Record<Trust.Why, string> = {
   new: "not approved yet",
@@ -71,7 +45,20 @@ export const grants = (
 /** The document of `approve --json`. */
 export const Approvals = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
-    ...Waiting.fields,
+    server: Schema.String,
+    root: Schema.String,
+    /** What is agreed to: everything below, as it is now. */
+    fingerprint: Schema.String,
+    why: Schema.Literal("new", "changed", "unreadable"),
+    /** For `unreadable`: the file, the fault and its remedy. */
+    detail: Schema.optional(Schema.String),
+    /** The variables of the environment that it asks for. */
+    variables: Schema.Array(Schema.Struct({ name: Schema.String, credential: Schema.Boolean })),
+    consent: Schema.Array(Schema.Struct({
+      label: Schema.String,
+      text: Schema.String,
+      level: Schema.Literal("plain", "warning")
+    })),
     /** `waiting`: there was no person to ask. */
     decision: Schema.Literal("approved", "refused", "waiting"),
     /** The variables that it may read from now on. */
@@ -85,7 +72,9 @@ type Decided = typeof Approvals.Type["servers"][number]
 const isFingerprint = (text: string): boolean => /^sha256:[0-9a-f]{64}$/i.test(text)
 
 const told = (one: Trust.Pending, decision: Decided["decision"], granted: ReadonlyArray<string> = []): Decided => ({
-  ...waitingOf(one),
+  ...one,
+  variables: one.variables.map((name) => ({ name, credential: isCredential(name) })),
+  consent: Trust.consent(one),
   decision,
   granted
 })
@@ -237,7 +226,7 @@ export const ToolApproval = Schema.Struct({
   server: Schema.String,
   tool: Schema.String,
   /** Of what it is now; nothing, if it is not set aside. */
-  fingerprint: Schema.NullOr(Schema.String),
+  fingerprint: orNull(Schema.String),
   changes: Schema.Array(Schema.String),
   /** `waiting`: there was no person to ask. */
   decision: Schema.Literal("approved", "refused", "waiting", "unneeded")
@@ -324,7 +313,7 @@ const approveTool = (
         if (shared.json) {
           yield* screen.json(ToolApproval, {
             ...identity,
-            fingerprint: one?.fingerprint ?? null,
+            fingerprint: one?.fingerprint,
             changes: one === undefined ? [] : ToolPins.render(one.changes),
             decision
           })

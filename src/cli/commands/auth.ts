@@ -11,7 +11,9 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
+import * as View from "../serverView.ts"
 import * as Table from "../table.ts"
 import { usable } from "../toolFound.ts"
 import { Usage } from "../Usage.ts"
@@ -22,13 +24,13 @@ const Login = Schema.Struct({
   server: Schema.String,
   /** `configured`: there is no login, because the configuration has the credentials. */
   state: State,
-  issuer: Schema.NullOr(Schema.String),
+  issuer: orNull(Schema.String),
   scopes: Schema.Array(Schema.String),
   /** Milliseconds since 1970. */
-  expiresAt: Schema.NullOr(Schema.Number),
+  expiresAt: orNull(Schema.Number),
   /** Whether it goes on after that by itself. */
   renewable: Schema.Boolean,
-  error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String }))
+  error: orNull(View.Failure)
 })
 
 /** The document of `auth --json`. */
@@ -40,38 +42,20 @@ export const Logins = Schema.Struct({
 
 type Login = typeof Login.Type
 
-const without = (
-  server: string,
-  state: Login["state"],
-  error?: McpRuntime.ConnectFailure
-): Login => ({
+const without = (server: string, state: Login["state"], error?: McpRuntime.ConnectFailure): Login => ({
   server,
   state,
-  issuer: null,
   scopes: [],
-  expiresAt: null,
   renewable: false,
-  error: error === undefined ? null : { tag: McpError.label(error), message: error.message }
+  error: error && View.failureOf(error)
 })
 
-const loginOf = (server: string, status: Credentials.Status): Login => {
-  switch (status._tag) {
-    case "Configured":
-      return without(server, "configured")
-    case "LoggedOut":
-      return without(server, "logged-out")
-    case "LoggedIn":
-      return {
-        server,
-        state: "logged-in",
-        issuer: status.issuer,
-        scopes: status.scope?.split(" ").filter((scope) => scope !== "") ?? [],
-        expiresAt: status.expiresAt ?? null,
-        renewable: status.renewable,
-        error: null
-      }
-  }
-}
+const scopesOf = (text: string): ReadonlyArray<string> => text.split(" ").filter((scope) => scope !== "")
+
+const loginOf = (server: string, status: Credentials.Status): Login =>
+  status._tag === "LoggedIn"
+    ? { ...status, server, state: "logged-in", scopes: scopesOf(status.scope ?? "") }
+    : without(server, status._tag === "Configured" ? "configured" : "logged-out")
 
 const styles: Record<Login["state"], Screen.Style> = {
   "logged-in": "good",
@@ -89,7 +73,7 @@ const minute = (milliseconds: number): string =>
 const until = ({ expiresAt, renewable, state }: Login): string => {
   if (state !== "logged-in") return "-"
   if (renewable) return "renewed by itself"
-  return expiresAt === null ? "not said" : minute(expiresAt)
+  return typeof expiresAt === "number" ? minute(expiresAt) : "not said"
 }
 
 const header: ReadonlyArray<Table.Column> = [
@@ -113,8 +97,8 @@ const table = (logins: ReadonlyArray<Login>, columns: number): ReadonlyArray<Scr
     columns
   )
 
-const isRemote = ({ config, entry }: ConfigDiscovery.Found): boolean => {
-  const transport = config?.transport ?? entry?.transport
+const isRemote = (found: ConfigDiscovery.Found): boolean => {
+  const transport = View.transportOf(found)
   return transport !== undefined && transport !== "stdio" && transport !== "docker"
 }
 
@@ -156,7 +140,7 @@ const unused = ({ runtime }: Application.Application, server: string, error: Mcp
   })
 
 const login = (server: string, { isSet, shared, values }: Command.Invocation) => {
-  const scopes = values("scope").flatMap((scope) => scope.split(" ")).filter((scope) => scope !== "")
+  const scopes = values("scope").flatMap(scopesOf)
   return Application.use(
     shared,
     one(server, { browser: !isSet("no-browser"), scopes }),
@@ -204,22 +188,16 @@ const logout = (server: string, { shared }: Command.Invocation) =>
       return ExitCode.ok
     }))
 
-const statusOf = ({ runtime }: Application.Application, { name, state }: ConfigDiscovery.Found) => {
-  switch (state._tag) {
-    case "Ready":
-      return Effect.match(runtime.servers.loginStatus(name), {
-        onFailure: (error) => without(name, "unknown", error),
-        onSuccess: (status) => loginOf(name, status)
-      })
-    case "Disabled":
-      return Effect.succeed(without(name, "disabled"))
-    case "Invalid":
-      return Effect.succeed(without(name, "invalid"))
-    case "Denied":
-    case "Untrusted":
-      return Effect.succeed(without(name, "blocked"))
-  }
-}
+/** The states of servers that are not asked. */
+const unasked = { Disabled: "disabled", Invalid: "invalid", Denied: "blocked", Untrusted: "blocked" } as const
+
+const statusOf = ({ runtime }: Application.Application, { name, state }: ConfigDiscovery.Found) =>
+  state._tag === "Ready"
+    ? Effect.match(runtime.servers.loginStatus(name), {
+      onFailure: (error) => without(name, "unknown", error),
+      onSuccess: (status) => loginOf(name, status)
+    })
+    : Effect.succeed(without(name, unasked[state._tag]))
 
 const status = (server: string | undefined, { shared }: Command.Invocation) => {
   const chosen = (
@@ -242,7 +220,7 @@ const status = (server: string | undefined, { shared }: Command.Invocation) => {
         else if (logins.length === 0) yield* screen.note("No server here is a remote one, so there are no logins.")
         else {
           yield* screen.out(...table(logins, screen.columns))
-          for (const { error } of logins) if (error !== null) yield* screen.note(error.message)
+          for (const { error } of logins) if (error) yield* screen.note(error.message)
           yield* screen.note(`Logins are kept in ${yield* application.keptIn}.`)
         }
         const isMissing = server !== undefined && logins.some(({ state }) => state === "logged-out")

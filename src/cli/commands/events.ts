@@ -15,6 +15,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Following from "../following.ts"
 import * as NoServers from "../noServers.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
 
@@ -24,7 +25,7 @@ export const Event = Schema.Struct({
   at: Schema.Number,
   /** The tag of the event in the API. */
   event: Schema.String,
-  server: Schema.NullOr(Schema.String),
+  server: orNull(Schema.String),
   /** The other fields; durations are milliseconds. */
   data: Schema.Unknown
 })
@@ -55,7 +56,7 @@ export const plain = (value: unknown, depth = 0): unknown => {
 export const of = (event: McpEvent.McpEvent, at: number): typeof Event.Type => {
   const { _tag, ...fields } = event
   const { server, ...data } = { server: undefined, ...fields }
-  return { at, event: _tag, server: server ?? null, data: plain(data) }
+  return { at, event: _tag, server, data: plain(data) }
 }
 
 const time = (duration: Duration.Duration): string =>

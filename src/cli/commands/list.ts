@@ -2,11 +2,11 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as McpError from "../../McpError.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as IssueShape from "../issueShape.ts"
 import * as NoServers from "../noServers.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
 import * as Table from "../table.ts"
@@ -15,47 +15,40 @@ import * as Table from "../table.ts"
 export const Servers = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
     name: Schema.String,
-    transport: Schema.NullOr(Schema.String),
+    transport: orNull(Schema.String),
     scope: Schema.String,
     state: View.State,
     /** What blocks it, switches it off or makes its entry invalid. */
-    why: Schema.NullOr(Schema.String),
+    why: orNull(Schema.String),
     /** The end of a pause that the server asks for (Retry-After), in milliseconds since 1970. */
-    pausedUntil: Schema.NullOr(Schema.Number),
-    tools: Schema.NullOr(Schema.Number),
-    era: Schema.NullOr(Schema.String),
-    protocolVersion: Schema.NullOr(Schema.String),
+    pausedUntil: orNull(Schema.Number),
+    tools: orNull(Schema.Number),
+    era: orNull(Schema.String),
+    protocolVersion: orNull(Schema.String),
     from: Schema.Struct({
       provider: Schema.String,
-      path: Schema.NullOr(Schema.String),
-      line: Schema.NullOr(Schema.Number)
+      path: orNull(Schema.String),
+      line: orNull(Schema.Number)
     }),
-    error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String })),
+    error: orNull(View.Failure),
     /** The issues of its entry. */
     issues: Schema.Array(IssueShape.Issue)
   }))
 })
 
 const documentOf = (
-  { found, info, view: { error, state, why } }: ReturnType<typeof View.all>[number],
+  { found, info, view }: ReturnType<typeof View.all>[number],
   { issues }: ConfigDiscovery.Discovery
-): typeof Servers.Type["servers"][number] => {
-  const { line, path, provider, scope } = found.provenance
-  return {
-    name: found.name,
-    transport: found.config?.transport ?? found.entry?.transport ?? null,
-    scope,
-    state,
-    why: why ?? null,
-    pausedUntil: info?.pausedUntil ?? null,
-    tools: info?.toolCount ?? null,
-    era: info?.era ?? null,
-    protocolVersion: info?.protocolVersion ?? null,
-    from: { provider, path: path ?? null, line: line ?? null },
-    error: error === undefined ? null : { tag: McpError.label(error), message: error.message },
-    issues: IssueShape.ofServer(found, issues)
-  }
-}
+) => ({
+  ...info,
+  ...view,
+  transport: View.transportOf(found),
+  scope: found.provenance.scope,
+  tools: info?.toolCount,
+  from: found.provenance,
+  error: view.error && View.failureOf(view.error),
+  issues: IssueShape.ofServer(found, issues)
+})
 
 const columns: ReadonlyArray<Table.Column> = [
   { title: "SERVER" },
@@ -96,12 +89,12 @@ export const command: Command.Command = {
               { text: one.name, style: "strong" },
               one.transport ?? "-",
               View.span(one.state, one.pausedUntil),
-              one.tools === null ? "-" : String(one.tools),
+              String(one.tools ?? "-"),
               one.era ?? "-",
               one.scope,
-              one.from.path === null
+              one.from.path === undefined
                 ? one.from.provider
-                : `${near(one.from.path)}${one.from.line === null ? "" : `:${one.from.line}`}`
+                : `${near(one.from.path)}${one.from.line === undefined ? "" : `:${one.from.line}`}`
             ])
             yield* screen.out(...Table.narrowed(columns, rows, screen.columns))
             yield* screen.note(...servers.flatMap(({ view }) => View.lines(view, screen.columns)))

@@ -9,6 +9,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import { identityOf } from "../toolFound.ts"
 import { format, spelled } from "../toolRef.ts"
@@ -19,7 +20,7 @@ import { signature } from "./prompts.ts"
 export const Prompted = Schema.Struct({
   server: Schema.String,
   prompt: Schema.String,
-  description: Schema.NullOr(Schema.String),
+  description: orNull(Schema.String),
   messages: Schema.Array(Schema.Struct({
     role: Schema.String,
     /** As it came. */
@@ -98,7 +99,7 @@ const run: Command.Command["run"] = ({ args: [ref = "", ...words], shared }) =>
             yield* screen.json(Prompted, {
               server: found.server,
               prompt: found.name,
-              description: description ?? null,
+              description,
               messages: messages.map(({ content, role }) => ({ role, content: content.raw }))
             })
           } else {

@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import type * as Command from "../Command.ts"
 import * as Offered from "../offered.ts"
+import { orNull } from "../orNull.ts"
 import type * as Screen from "../Screen.ts"
 import { format } from "../toolRef.ts"
 
@@ -10,11 +11,11 @@ export const Prompts = Schema.Struct({
   prompts: Schema.Array(Schema.Struct({
     server: Schema.String,
     name: Schema.String,
-    title: Schema.NullOr(Schema.String),
-    description: Schema.NullOr(Schema.String),
+    title: orNull(Schema.String),
+    description: orNull(Schema.String),
     arguments: Schema.Array(Schema.Struct({
       name: Schema.String,
-      description: Schema.NullOr(Schema.String),
+      description: orNull(Schema.String),
       required: Schema.Boolean
     }))
   })),
@@ -30,17 +31,8 @@ const run: Command.Command["run"] = (invocation) =>
   Offered.list(invocation, {
     gather: ({ prompts }) => prompts,
     none: "No prompts were found.",
-    json: (screen, items, missing) =>
-      screen.json(Prompts, {
-        prompts: items.map(({ arguments: args, description, name, server, title }) => ({
-          server,
-          name,
-          title: title ?? null,
-          description: description ?? null,
-          arguments: args.map((one) => ({ ...one, description: one.description ?? null }))
-        })),
-        missing: Offered.missing(missing)
-      }),
+    shape: Prompts,
+    document: (prompts, missing) => ({ prompts, missing }),
     lines: (items, columns) =>
       items.flatMap((one): ReadonlyArray<Screen.Line> => [
         [{ text: signature(one), style: "strong" }],

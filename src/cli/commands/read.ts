@@ -7,6 +7,7 @@ import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import { Usage } from "../Usage.ts"
 
@@ -16,10 +17,10 @@ export const Read = Schema.Struct({
   uri: Schema.String,
   contents: Schema.Array(Schema.Struct({
     uri: Schema.String,
-    mimeType: Schema.NullOr(Schema.String),
-    text: Schema.NullOr(Schema.String),
+    mimeType: orNull(Schema.String),
+    text: orNull(Schema.String),
     /** Base64. */
-    blob: Schema.NullOr(Schema.String)
+    blob: orNull(Schema.String)
   }))
 })
 
@@ -79,16 +80,7 @@ const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) => {
       const parts = contents.map(CallResult.ofResource)
       if (file !== undefined) yield* CallResult.write(file, yield* CallResult.bytes(parts))
       if (shared.json) {
-        yield* screen.json(Read, {
-          server,
-          uri,
-          contents: contents.map((one) => ({
-            uri: one.uri,
-            mimeType: one.mimeType ?? null,
-            text: one._tag === "Text" ? one.text : null,
-            blob: one._tag === "Blob" ? one.blob : null
-          }))
-        })
+        yield* screen.json(Read, { server, uri, contents })
       } else if (file === undefined && format === "raw") {
         for (const one of yield* CallResult.bytes(parts)) yield* screen.bytes(one)
       } else if (file === undefined) {

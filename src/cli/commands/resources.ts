@@ -2,14 +2,15 @@
 import * as Schema from "effect/Schema"
 import type * as Command from "../Command.ts"
 import * as Offered from "../offered.ts"
+import { orNull } from "../orNull.ts"
 import type * as Screen from "../Screen.ts"
 
 const fields = {
   server: Schema.String,
-  name: Schema.NullOr(Schema.String),
-  title: Schema.NullOr(Schema.String),
-  description: Schema.NullOr(Schema.String),
-  mimeType: Schema.NullOr(Schema.String)
+  name: orNull(Schema.String),
+  title: orNull(Schema.String),
+  description: orNull(Schema.String),
+  mimeType: orNull(Schema.String)
 }
 
 /** The document of `resources --json`. */
@@ -18,14 +19,6 @@ export const Resources = Schema.Struct({
   /** Patterns of URIs that can be read too. */
   templates: Schema.Array(Schema.Struct({ uriTemplate: Schema.String, ...fields })),
   missing: Offered.Missing
-})
-
-const described = ({ description, mimeType, name, server, title }: Offered.Resource) => ({
-  server,
-  name: name ?? null,
-  title: title ?? null,
-  description: description ?? null,
-  mimeType: mimeType ?? null
 })
 
 /** The URI stands whole on a line of its own, because it is typed next. */
@@ -42,12 +35,12 @@ const run: Command.Command["run"] = (invocation) =>
   Offered.list(invocation, {
     gather: Offered.resources,
     none: "No resources were found.",
-    json: (screen, items, missing) =>
-      screen.json(Resources, {
-        resources: items.flatMap((one) => "uri" in one ? [{ uri: one.uri, ...described(one) }] : []),
-        templates: items.flatMap((one) => "uri" in one ? [] : [{ uriTemplate: one.uriTemplate, ...described(one) }]),
-        missing: Offered.missing(missing)
-      }),
+    shape: Resources,
+    document: (items, missing) => ({
+      resources: items.filter((one) => "uri" in one),
+      templates: items.filter((one) => "uriTemplate" in one),
+      missing
+    }),
     lines: (items, columns) => {
       const lines: Array<Screen.Line> = []
       for (const name of new Set(items.map(({ server }) => server))) {

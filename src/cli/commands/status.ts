@@ -13,6 +13,7 @@ import * as Following from "../following.ts"
 import * as Latency from "../latency.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
 import * as Table from "../table.ts"
@@ -21,10 +22,10 @@ import { Usage } from "../Usage.ts"
 export const Server = Schema.Struct({
   name: Schema.String,
   state: View.State,
-  why: Schema.NullOr(Schema.String),
+  why: orNull(Schema.String),
   breaker: Schema.Literal("closed", "open", "half-open", "isolated"),
   /** Milliseconds of the last answer, if there was one. */
-  latency: Schema.NullOr(Schema.Number),
+  latency: orNull(Schema.Number),
   /** The last ones, the newest last; null for an answer that did not come. */
   latencies: Schema.Array(Schema.NullOr(Schema.Number)),
   /** Calls under way. */
@@ -32,13 +33,13 @@ export const Server = Schema.Struct({
   /** Calls that have ended since this program is connected. */
   called: Schema.Number,
   reconnects: Schema.Number,
-  tools: Schema.NullOr(Schema.Number),
-  era: Schema.NullOr(Schema.String),
+  tools: orNull(Schema.Number),
+  era: orNull(Schema.String),
   /** Milliseconds since 1970. */
-  connectedSince: Schema.NullOr(Schema.Number),
+  connectedSince: orNull(Schema.Number),
   /** The end of a pause that the server asks for (Retry-After), in milliseconds since 1970. */
-  pausedUntil: Schema.NullOr(Schema.Number),
-  error: Schema.NullOr(Schema.Struct({ tag: Schema.String, message: Schema.String }))
+  pausedUntil: orNull(Schema.Number),
+  error: orNull(View.Failure)
 })
 export type Server = typeof Server.Type
 
@@ -78,23 +79,18 @@ const look = ({ application: { renewed }, latency, shared }: Watching): Effect.E
     const { discovery, runtime } = yield* renewed
     const servers = yield* runtime.servers.list
     return View.all({ servers, unlisted: new Map() }, discovery, shared.servers).map(({ info, view }): Seen => {
-      const { error, name, state, why } = view
-      const latencies = latency.of(name)
-      const server = {
-        name,
-        state,
-        why: why ?? null,
+      const latencies = latency.of(view.name)
+      const server: Server = {
+        ...info,
+        ...view,
         breaker: breakers[info?.breaker._tag ?? "Closed"],
-        latency: latencies.at(-1) ?? null,
+        latency: latencies.at(-1),
         latencies,
         calls: info?.callsInFlight ?? 0,
-        called: latency.called(name),
+        called: latency.called(view.name),
         reconnects: info?.reconnects ?? 0,
-        tools: info?.toolCount ?? null,
-        era: info?.era ?? null,
-        connectedSince: info?.connectedSince ?? null,
-        pausedUntil: info?.pausedUntil ?? null,
-        error: error === undefined ? null : { tag: error._tag, message: error.message }
+        tools: info?.toolCount,
+        error: view.error && { tag: view.error._tag, message: view.error.message }
       }
       return { server, view }
     })
@@ -113,7 +109,7 @@ const columns: ReadonlyArray<Table.Column> = [
 ]
 
 const sinceOf = ({ connectedSince }: Server, now: number): string => {
-  if (connectedSince === null) return "-"
+  if (typeof connectedSince !== "number") return "-"
   const seconds = Math.floor((now - connectedSince) / 1_000)
   return seconds < 1 ? "0s" : Duration.format(Duration.seconds(seconds))
 }
@@ -127,7 +123,7 @@ const table = (seen: ReadonlyArray<Seen>, now: number, width: number): ReadonlyA
         { text: name, style: "strong" },
         View.span(state, pausedUntil),
         { text: breaker, style: breaker === "closed" ? "plain" : "bad" },
-        latency === null ? "-" : Latency.format(latency),
+        typeof latency === "number" ? Latency.format(latency) : "-",
         Latency.sparkline(latencies),
         calls === 0 ? String(called) : `${called} + ${calls}`,
         String(reconnects),
@@ -141,18 +137,20 @@ const table = (seen: ReadonlyArray<Seen>, now: number, width: number): ReadonlyA
 const causes = (seen: ReadonlyArray<Seen>, width: number): ReadonlyArray<Screen.Line> =>
   seen.flatMap(({ view }) => View.lines(view, width))
 
+const encode = Schema.encodeSync(Server)
+
 /** Equal texts are no change: neither the time that passes nor a latency is one. */
-export const key = (server: Server): string =>
-  JSON.stringify({ ...server, latencies: [], latency: null, error: server.error?.tag })
+export const key = ({ error, ...server }: Server): string =>
+  JSON.stringify([encode({ ...server, latencies: [], latency: null }), error?.tag])
 
 export const line = (server: Server, before: Server | undefined): ReadonlyArray<Screen.Span | string> => {
   const { breaker, calls, error, name, pausedUntil, reconnects, state, tools } = server
   const facts = [
     ...(breaker === "closed" ? [] : [`breaker ${breaker}`]),
-    ...(tools === null ? [] : [`${tools} ${tools === 1 ? "tool" : "tools"}`]),
+    ...(typeof tools === "number" ? [`${tools} ${tools === 1 ? "tool" : "tools"}`] : []),
     ...(calls === 0 ? [] : [`${calls} under way`]),
     ...(reconnects === 0 ? [] : [`lost ${reconnects} times`]),
-    ...(error === null ? [] : [View.unnamed(name, error.message)])
+    ...(error ? [View.unnamed(name, error.message)] : [])
   ]
   return [
     { text: name, style: "strong" },

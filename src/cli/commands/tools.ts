@@ -8,10 +8,13 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
+import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
 import * as Table from "../table.ts"
 import { format } from "../toolRef.ts"
+
+const hint = <Name extends string>(name: Name) => Schema.fromKey(orNull(Schema.Boolean), name)
 
 /** A tool in the documents of `tools --json` and `show --json`. */
 export const ToolShape = Schema.Struct({
@@ -19,15 +22,15 @@ export const ToolShape = Schema.Struct({
   tool: Schema.String,
   /** The name for a model. */
   name: Schema.String,
-  title: Schema.NullOr(Schema.String),
-  description: Schema.NullOr(Schema.String),
+  title: orNull(Schema.String),
+  description: orNull(Schema.String),
   inputSchema: Schema.Unknown,
   outputSchema: Schema.Unknown,
   annotations: Schema.Struct({
-    readOnly: Schema.NullOr(Schema.Boolean),
-    destructive: Schema.NullOr(Schema.Boolean),
-    idempotent: Schema.NullOr(Schema.Boolean),
-    openWorld: Schema.NullOr(Schema.Boolean)
+    readOnlyHint: hint("readOnly"),
+    destructiveHint: hint("destructive"),
+    idempotentHint: hint("idempotent"),
+    openWorldHint: hint("openWorld")
   }),
   /** A person has to approve a call by a model. */
   requiresApproval: Schema.Boolean
@@ -42,31 +45,17 @@ export const Tools = Schema.Struct({
   withheld: Schema.Array(Schema.Struct({ server: Schema.String, tool: Schema.String, why: Schema.String }))
 })
 
-export const shapeOf = (
-  { description, inputSchema, name, requiresApproval, serverName, tool }: McpRuntime.RuntimeTool
-): typeof ToolShape.Type => {
-  const { annotations, outputSchema, title } = tool
-  return {
-    server: serverName,
-    tool: tool.name,
-    name,
-    title: title ?? null,
-    description: description ?? null,
-    inputSchema,
-    outputSchema: outputSchema ?? null,
-    annotations: {
-      readOnly: annotations.readOnlyHint ?? null,
-      destructive: annotations.destructiveHint ?? null,
-      idempotent: annotations.idempotentHint ?? null,
-      openWorld: annotations.openWorldHint ?? null
-    },
-    requiresApproval
-  }
-}
+export const shapeOf = ({ serverName: server, tool, ...found }: McpRuntime.RuntimeTool): typeof ToolShape.Type => ({
+  ...tool,
+  ...found,
+  server,
+  tool: tool.name,
+  outputSchema: tool.outputSchema ?? null
+})
 
 const withheldOf = ({ denied, quarantined, rejected }: McpRuntime.Tools): typeof Tools.Type["withheld"] => [
   ...rejected.map(({ name, reason, server }) => ({ server, tool: name, why: reason })),
-  ...quarantined.map(({ server, tool, why }) => ({ server, tool, why })),
+  ...quarantined,
   ...denied.map(({ rule, server, tool }) => ({
     server,
     tool,
@@ -79,8 +68,6 @@ const quarantines: ReadonlyMap<string, string> = new Map<ToolPins.Why, string>([
   ["unreadable", "the decisions on the tools of its server cannot be read"],
   ["crowded", "its server has more tools than are pinned"]
 ])
-
-const firstLine = (text: string): string => text.trim().split(/\r?\n/, 1)[0]!
 
 const matching = (tools: ReadonlyArray<McpRuntime.RuntimeTool>, words: string | undefined) =>
   Effect.gen(function*() {
@@ -132,13 +119,13 @@ export const command: Command.Command = {
           if (shared.json) {
             yield* screen.json(Tools, {
               tools: tools.map(shapeOf),
-              missing: Offered.missing(missing),
+              missing: Offered.missingOf(missing),
               withheld: withheldOf(all.tools)
             })
           } else {
             const rows = tools.map(({ description, serverName, tool }): ReadonlyArray<Table.Cell> => [
               { text: format({ server: serverName, tool: tool.name }), style: "strong" },
-              firstLine(description ?? tool.title ?? "")
+              Offered.summary({ description, title: tool.title })
             ])
             if (rows.length > 0) yield* screen.out(...Table.lines(["TOOL", "ABOUT"], rows, screen.columns))
             else yield* NoServers.or("No tools were found.", discovery)
