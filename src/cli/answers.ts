@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared) {
     const [, id = "", value] = /^([^=]+)(?:=(.*))?$/s.exec(input) ?? []
     if (id === "" || (value === undefined && !screen.isInteractive)) {
       return yield* new Usage({
-        detail: `--input ${UntrustedText.quote(input)} has no value.`,
+        detail: id === "" ? "--input has no id." : `--input ${UntrustedText.quote(id)} has no value.`,
         next: "Write ID=VALUE."
       })
     }

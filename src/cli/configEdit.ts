@@ -10,6 +10,7 @@ import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../config/ConfigFiles.ts"
 import * as EditNative from "../config/editNative.ts"
 import * as McpError from "../McpError.ts"
+import * as FileStore from "../node/FileStore.ts"
 import type * as Command from "./Command.ts"
 import * as Failure from "./failure.ts"
 import * as Screen from "./Screen.ts"
@@ -37,13 +38,31 @@ const failing = ({ byHand, detail, path }: EditNative.Refusal) =>
     return yield* new Usage({ detail: `${path}: ${detail}.`, next: "Change it by hand, as on the standard output." })
   })
 
-const open = ({ root }: Command.Shared, isWorkspace: boolean) =>
+/** Runs one change after another, also of several processes, where the environment names a folder for the lock. */
+const inTurn = <A, E, R>(path: string, change: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const directory = yield* FileStore.directoryOf(undefined, "state", ConfigDiscovery.defaults.app, "edits")
+    if (directory === undefined) return yield* change
+    const { locked } = yield* FileStore.make({ directory })
+    const done = yield* locked(path)(Effect.either(change)).pipe(
+      Effect.catchAll(({ message }) => failing({ path, detail: `it cannot be locked: ${message}` }))
+    )
+    return yield* done
+  })
+
+/** Reads the file of the user or of the workspace, and changes it before another process reads it to do the same. */
+const editing = <A, E, R>(
+  { root }: Command.Shared,
+  isWorkspace: boolean,
+  change: (file: EditNative.NativeFile) => Effect.Effect<A, E, R>
+) =>
   Effect.gen(function*() {
     const scope = isWorkspace ? "project" : "user"
     const directory = root === undefined ? undefined : (yield* Path.Path).resolve(root)
     const paths = yield* ConfigDiscovery.nativePaths(scope, { root: directory, directory })
-    return yield* Effect.catchAll(EditNative.open(paths, scope), failing)
-  })
+    const open = Effect.catchAll(EditNative.open(paths, scope), failing)
+    return yield* inTurn(paths[0] ?? "", Effect.flatMap(open, change))
+  }).pipe(Effect.provide(disk))
 
 /** Writes a changed text, and says where. */
 const save = (
@@ -70,37 +89,35 @@ export const add = (
   name: string,
   content: Pick<EditNative.Content, "mcpServers" | "inputs">
 ) =>
-  Effect.gen(function*() {
-    const isWorkspace = isSet("workspace")
-    const file = yield* open(shared, isWorkspace)
-    if (!isSet("force") && file.decoded.items.some((item) => item.name === name)) {
-      return yield* new Usage({
-        detail: `There is a server "${name}" in ${file.path}.`,
-        next: "Replace it with --force, or take another name."
-      })
-    }
-    yield* save(shared, file, EditNative.add(file, content), { added: [name] })
-    if (isWorkspace) {
-      yield* (yield* Screen.Screen).note(`It is started once it is approved: mcp-runtime approve ${name}`)
-    }
-  }).pipe(Effect.provide(disk))
+  editing(shared, isSet("workspace"), (file) =>
+    Effect.gen(function*() {
+      if (!isSet("force") && file.decoded.items.some((item) => item.name === name)) {
+        return yield* new Usage({
+          detail: `There is a server "${name}" in ${file.path}.`,
+          next: "Replace it with --force, or take another name."
+        })
+      }
+      yield* save(shared, file, EditNative.add(file, content), { added: [name] })
+      if (isSet("workspace")) {
+        yield* (yield* Screen.Screen).note(`It is started once it is approved: mcp-runtime approve ${name}`)
+      }
+    }))
 
 export const remove = ({ isSet, shared }: Command.Invocation, name: string) =>
-  Effect.gen(function*() {
-    const file = yield* open(shared, isSet("workspace"))
+  editing(shared, isSet("workspace"), (file) => {
     const item = file.decoded.items.find((item) => item.name === name)
-    if (item === undefined) {
-      return yield* new Usage({
+    return item === undefined
+      ? new Usage({
         detail: `There is no server "${name}" in ${file.path}.`,
         next: "See where it is with mcp-runtime config; --workspace changes the file of the workspace."
       })
-    }
-    yield* save(shared, file, EditNative.remove(file, item), { removed: [name] })
-  }).pipe(Effect.provide(disk))
+      : save(shared, file, EditNative.remove(file, item), { removed: [name] })
+  })
 
 /** Reads the servers of other hosts from now on. */
 export const importHosts = (shared: Command.Shared, hosts: ReadonlyArray<string>, isWorkspace = false) =>
-  Effect.gen(function*() {
-    const file = yield* open(shared, isWorkspace)
-    yield* save(shared, file, EditNative.add(file, { imports: hosts }), { imported: hosts })
-  }).pipe(Effect.provide(disk))
+  editing(
+    shared,
+    isWorkspace,
+    (file) => save(shared, file, EditNative.add(file, { imports: hosts }), { imported: hosts })
+  )

@@ -220,7 +220,7 @@ export const conclude = (
   Effect.gen(function*() {
     const names = views.filter(isMissing).map(({ name }) => name)
     if (names.length === 0 || isSet(allowMissing.name)) return ExitCode.ok
-    const { columns, note } = yield* Screen.Screen
+    const { columns, err } = yield* Screen.Screen
     const title = "error: "
     const [first = "", ...more] = wrapped(
       `${title}the tools of ${names.length === 1 ? "a server" : `${names.length} servers`} are missing: ${
@@ -228,6 +228,6 @@ export const conclude = (
       }. With --${allowMissing.name} that is no error.`,
       columns
     )
-    yield* note([{ text: title, style: "bad" }, first.slice(title.length)], ...more)
+    yield* err([{ text: title, style: "bad" }, first.slice(title.length)], ...more)
     return ExitCode.connection
   })

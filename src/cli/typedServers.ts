@@ -19,17 +19,27 @@ export type Entry =
 
 const usage = (detail: string, next: string) => Either.left(new Usage({ detail, next }))
 
-/** A pair that is typed; a name alone refers to the variable, so that a secret is neither typed nor written. */
-const pair = (option: string, written: RegExp, example: string) => (text: string) => {
-  const [, name, value] = written.exec(text) ?? []
+/** A fault shows the first word at most, because what follows may be a secret. */
+const unreadable = (option: string, text: string, example: string) => {
+  const name = /^[^\s:=]*/.exec(text)![0]
+  const shown = name === "" ? "" : ` ${UntrustedText.quote(name)}`
+  return usage(`${option}${shown} cannot be read.`, `Write ${option} ${example}.`)
+}
+
+/** A name alone refers to the variable, so that a secret is neither typed nor written. */
+const variable = (text: string) => {
+  const [, name, value] = /^([^=]+)(?:=(.*))?$/s.exec(text) ?? []
   return name === undefined
-    ? usage(`${option} ${UntrustedText.quote(text)} cannot be read.`, `Write ${option} ${example}.`)
+    ? unreadable("--env", text, "NAME=VALUE")
     : Either.right([name, value ?? `\${env:${name}}`] as const)
 }
 
-const variable = pair("--env", /^([^=]+)(?:=(.*))?$/s, "NAME=VALUE")
-
-const header = pair("--header", /^([^:]+):\s*(.*)$/s, "'Name: value'")
+const header = (text: string) => {
+  const [, name, value] = /^([^:]+):\s*(.*)$/s.exec(text) ?? []
+  return name === undefined || value === undefined
+    ? unreadable("--header", text, "'Name: value'")
+    : Either.right([name, value] as const)
+}
 
 /** The entry of a command line, or of an address. */
 export const entryOf = (

@@ -41,6 +41,29 @@ describe("add", () => {
       ]])
     }))
 
+  it.scopedLive("shows the program last, also with --quiet, and of a description its beginning", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const long = "x".repeat(100_000)
+      const body = structuredClone(weather)
+      body.server.description = long
+      body.server.packages[0]!.environmentVariables![1]!.description = long
+      const argv = ["add", "io.github.acme/weather", "--quiet", "--registry", yield* registry(() => ({ body }))]
+      const { asked, err } = yield* run(at, argv, { answers: ["n"] })
+      assert.lengthOf(asked, 1)
+      assert.isBelow(err.length, 2000)
+      assert.match(err, /It may have env\.LOG_FILE too: x+….*\n.*also offered as.*\n[^]* program: +"npx"/)
+    }))
+
+  it.scopedLive("replaces with --force a question that is a secret now", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      at.write(own, { inputs: [{ id: "weather-KEY" }], mcpServers: { weather: { command: "x" } } })
+      const argv = ["add", "io.github.acme/weather", "--registry", yield* registry(), "--yes", "--force"]
+      assert.strictEqual((yield* run(at, argv)).code, 0)
+      assert.deepStrictEqual(written(at).inputs, [{ id: "weather-KEY", description: "The key", secret: true }])
+    }))
+
   it.scopedLive("writes nothing without a terminal, unless --yes is given", () =>
     Effect.gen(function*() {
       const at = yield* place
@@ -112,6 +135,7 @@ describe("add", () => {
       }))
       const { code, err } = yield* run(at, ["add", "weather", "--registry", address])
       assert.strictEqual(code, 2)
+      assert.match(err, /"weather" is not a full name: names look like io\.github\.acme\/weather\./)
       assert.match(err, /These contain it: io\.github\.acme\/weather\./)
       assert.match(
         (yield* run(at, ["add", "nothing", "--registry", address])).err,

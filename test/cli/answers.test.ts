@@ -52,6 +52,9 @@ describe("--input", () => {
       assert.match(wrong.err, /"input:stage" has an answer that is not among its choices/)
       const bare = yield* run(at, [...variable("TOKEN"), "--input", "token"])
       assert.deepStrictEqual([bare.code, /--input "token" has no value/.test(bare.err)], [2, true])
+      const unnamed = yield* run(at, [...variable("TOKEN"), "--input", "=s3cret"])
+      assert.deepStrictEqual([unnamed.code, unnamed.err.includes("s3cret")], [2, false])
+      assert.match(unnamed.err, /--input has no id\.\nWrite ID=VALUE\./)
     }))
 })
 

@@ -113,7 +113,61 @@ describe("config add", () => {
     }))
 })
 
+describe("two at the same time", () => {
+  it.scopedLive("lose no server", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      at.write(own, { mcpServers: {} })
+      const names = ["a", "b", "c", "d"]
+      const ran = yield* Effect.forEach(names, (name) => add(at, name, "--", "x"), { concurrency: "unbounded" })
+      for (const { code, err } of ran) assert.strictEqual(code, 0, err)
+      assert.sameMembers(Object.keys(written(userFile(at)).mcpServers), names)
+    }))
+})
+
+describe("a file of TOML", () => {
+  const toml = own.replace(/json$/, "toml")
+
+  it.scopedLive("gets only what is new, with where it belongs", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const file = at.write(toml, "imports = [\"cursor\"]\n[mcp_servers.\"a.b\"]\ncommand = \"x\"\n")
+      const imported = yield* run(at, ["config", "import", "cursor", "vscode"])
+      assert.deepStrictEqual([imported.code, imported.out], [
+        2,
+        "# at the top of the file, in place of the imports there\nimports = [ \"cursor\", \"vscode\" ]\n"
+      ])
+      const replaced = yield* add(at, "a.b", "--force", "--", "y")
+      assert.match(
+        replaced.out,
+        /^# in place of the table \[mcp_servers\."a\.b"\]\n\[mcp_servers\."a\.b"\]\ncommand = "y"/
+      )
+      assert.strictEqual(
+        (yield* run(at, ["config", "remove", "a.b"])).out,
+        "# remove the table [mcp_servers.\"a.b\"]\n"
+      )
+      const none = yield* run(at, ["config", "import", "cursor"])
+      assert.deepStrictEqual([none.code, none.out], [0, ""])
+      at.write(toml, "[mcp_servers.a]\ncommand = \"x\"\n")
+      const first = yield* run(at, ["config", "import", "cursor"])
+      assert.strictEqual(first.out, "# at the top of the file\nimports = [ \"cursor\" ]\n")
+      at.write(toml, "[")
+      assert.include((yield* add(at, "c", "--", "x")).err, file)
+    }))
+})
+
 describe("config remove", () => {
+  it.scopedLive("refuses a name that is there twice, and says so", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const text = "{ \"mcpServers\": { \"a\": { \"command\": \"a\" }, \"a\": { \"command\": \"b\" } } }"
+      at.write(own, text)
+      const { code, err } = yield* run(at, ["config", "remove", "a"])
+      assert.strictEqual(code, 3)
+      assert.match(err, /line 1: The key mcpServers\/a is there twice/)
+      assert.strictEqual(readFileSync(userFile(at), "utf8"), text)
+    }))
+
   it.scopedLive("removes a server, and says where", () =>
     Effect.gen(function*() {
       const at = yield* place
@@ -149,6 +203,32 @@ describe("config import", () => {
       assert.deepStrictEqual(written(userFile(at)).imports, ["cursor", "claude-desktop"])
       const { out } = yield* run(at, ["config", "--json"])
       assert.sameMembers(JSON.parse(out).servers.map(({ name }: { name: string }) => name), ["one", "two", "three"])
+    }))
+
+  it.scopedLive("changes the file of the workspace with --workspace", () =>
+    Effect.gen(function*() {
+      const at = yield* withCursor
+      const { code, err } = yield* run(at, ["config", "import", "cursor", "--workspace"])
+      assert.strictEqual(code, 0, err)
+      assert.deepStrictEqual(written(join(at.root, "mcp-client.json")), { imports: ["cursor"] })
+      assert.isFalse(existsSync(userFile(at)))
+    }))
+
+  it.scopedLive("refuses the options of other actions", () =>
+    Effect.gen(function*() {
+      const at = yield* withCursor
+      const table = [
+        [["import", "cursor", "--force"], "--force is not for config import."],
+        [["remove", "a", "--force"], "--force is not for config remove."],
+        [["schema", "--workspace"], "--workspace is not for config schema."],
+        [["--workspace"], "--workspace is not for config."]
+      ] as const
+      for (const [argv, words] of table) {
+        const { code, err } = yield* run(at, ["config", ...argv])
+        assert.strictEqual(code, 2)
+        assert.include(err, words)
+      }
+      assert.isFalse(existsSync(userFile(at)))
     }))
 
   it.scopedLive("without a host lists the programs that have servers, and refuses an unknown one", () =>

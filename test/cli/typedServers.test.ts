@@ -139,12 +139,18 @@ describe("--url", () => {
         [["--stdio", "a", "--header", "A: 1"], /--header is for/],
         [["--header", "A: 1"], /--env and --header are for/],
         [["--url", "https://a.example", "--header", "A"], /--header "A" cannot be read/],
-        [["--stdio", "a", "--env", "=1"], /--env "=1" cannot be read/]
+        [["--stdio", "a", "--env", "=1"], /--env cannot be read/],
+        [
+          ["--url", "https://a.example", "--header", "AuthorizationBearer sk-1"],
+          /"AuthorizationBearer" cannot be read/
+        ],
+        [["--url", "https://a.example", "--header", "Authorization=sk-1"], /"Authorization" cannot be read/]
       ] as const
       for (const [argv, words] of table) {
         const { code, err } = yield* run(at, ["list", ...argv])
         assert.strictEqual(code, 2, err)
         assert.match(err, words)
+        assert.notMatch(err, /sk-1|=1/)
       }
     }))
 })

@@ -10,6 +10,7 @@ import * as Document from "../../config/document.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as Registry from "../../config/Registry.ts"
 import * as McpError from "../../McpError.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
@@ -19,6 +20,8 @@ import { Usage } from "../Usage.ts"
 
 /** Names the registry, where no option does. */
 const variable = "MCP_REGISTRY_URL"
+
+const shortened = (description: string): string => UntrustedText.excerpt(description, 200)
 
 /** A document on disk, at an address, or of a name in the registry. */
 const find = (wanted: string, address: string) =>
@@ -33,7 +36,7 @@ const find = (wanted: string, address: string) =>
     if (wanted.includes("/")) return yield* Registry.lookUp(wanted, { address })
     const matches = yield* Registry.search(wanted, { address })
     return yield* new Usage({
-      detail: `A server of the registry has a name like io.github.acme/weather, and "${wanted}" is none.`,
+      detail: `"${wanted}" is not a full name: names look like io.github.acme/weather.`,
       next: matches.length === 0
         ? "No name in the registry contains it."
         : `These contain it: ${matches.map(({ name }) => name).join(", ")}.`
@@ -82,16 +85,17 @@ const run: Command.Command["run"] = (invocation) =>
       yield* screen.json(Schema.Unknown, content)
       return ExitCode.ok
     }
-    yield* screen.note(
+    // also with --quiet, and what runs last, so that no text of the document scrolls it away
+    yield* screen.err(
       [{ text: `${found.name} ${found.version}`, style: "strong" }, `, as ${option.source}`],
-      ...(found.description === undefined ? [] : [found.description]),
-      ...Asking.consentLines(Registry.lines(option)),
+      ...(found.description === undefined ? [] : [shortened(found.description)]),
       ...option.optional.map(({ at, description }) =>
-        `It may have ${at} too${description === undefined ? "." : `: ${description}`}`
+        `It may have ${at} too${description === undefined ? "." : `: ${shortened(description)}`}`
       ),
       ...(others.length === 0
         ? []
-        : [`It is also offered as ${others.map(({ source }) => source).join(", ")}: choose with --source.`])
+        : [`It is also offered as ${others.map(({ source }) => source).join(", ")}: choose with --source.`]),
+      ...Asking.consentLines(Registry.lines(option))
     )
     if (!isSet("yes") && !(screen.isInteractive && (yield* Screen.confirm(screen, "Add it?")))) {
       return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })

@@ -163,6 +163,12 @@ const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<s
 const run: Command.Command["run"] = (invocation) => {
   const [action, ...words] = invocation.args
   const [file] = words
+  const stray = ["force", "workspace"].find((option) =>
+    invocation.isSet(option) && changing[option]?.includes(action ?? "") !== true
+  )
+  if (stray !== undefined && (action === undefined || actions.includes(action))) {
+    return wrong(`--${stray} is not for config${action === undefined ? "" : ` ${action}`}.`, "Leave it out.")
+  }
   switch (action) {
     case undefined:
       return overview(invocation)
@@ -181,6 +187,12 @@ const run: Command.Command["run"] = (invocation) => {
     default:
       return wrong(`There is no action "${action}".`, suggestion(nearest(action, actions)))
   }
+}
+
+/** The options of the actions that change a file. */
+const changing: { readonly [option: string]: ReadonlyArray<string> } = {
+  force: ["add"],
+  workspace: ["add", "remove", "import"]
 }
 
 const actions = ["add", "remove", "import", "validate", "schema"]
@@ -212,7 +224,7 @@ export const command: Command.Command = {
   options: [
     { name: "host", value: "HOST", about: "Whose format the file to validate is in, if its name does not tell." },
     { name: "workspace", about: "Change mcp-client.json of the workspace, and not that of the user." },
-    { name: "force", about: "Replace a server of the same name." }
+    { name: "force", about: "Replace a server of the same name, with config add." }
   ],
   examples: [
     ["config", "The files and servers of this workspace and of this user."],
