@@ -354,10 +354,32 @@ describe(`${runs(100_000)} sets of rules`, () => {
       if (decided(compiled, subject) !== expected) {
         assert.fail(JSON.stringify({ rules, subject, expected }))
       }
+      const decision = compiled.decide(subject)?.decision
+      if (decision === "allow" || decision === "ask") assert.isTrue(compiled.admits(subject.server))
     }
     // the sets are about something
     for (const decision of ["allow", "ask", "deny"] as const) assert.isAbove(seen[decision], runs(2_000), decision)
   }, 60_000)
+})
+
+describe("a server", () => {
+  const table: ReadonlyArray<readonly [decision: Decision, tool: string, server: string, isAdmitted: boolean]> = [
+    ["allow", "a/read_*", "a", true],
+    ["allow", "a/read_*", "b", false],
+    ["allow", "a/resource:x://*", "a", true],
+    ["allow", "mcp__a__read", "a", true],
+    ["allow", "mcp__a__read", "b", false],
+    ["allow", "mcp_a_read", "a", true],
+    ["allow", "mcp_a_read", "b", false],
+    ["allow", ToolName.qualify("two words", "c", "double"), "two words", true],
+    ["ask", "mcp__a__*", "a", true],
+    ["ask", "*/read", "b", true],
+    ["deny", "a/read", "a", false]
+  ]
+
+  it.each(table)("is named by the %s rule %s: %s, %s", (decision, tool, server, isAdmitted) => {
+    assert.strictEqual(PermissionRule.compile([{ decision, tool }]).admits(server), isAdmitted)
+  })
 })
 
 describe("the rule that allows one thing", () => {
