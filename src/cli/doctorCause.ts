@@ -200,49 +200,39 @@ const unreached: ReadonlyMap<string, string> = new Map([
   ["EAI_AGAIN", "the host of the URL is not known"]
 ])
 
-const specific = (error: McpError.McpError, facts: Facts): Cause => {
-  switch (error._tag) {
-    case "ConfigurationError":
-      return configuration(error)
-    case "SpawnFailed":
-      return spawn(error, facts)
-    case "ConnectTimeout":
-      return noisy(facts) ?? blamed(facts) ?? timeout(error, facts)
-    case "ConnectionLost":
-      return (error.reason === "exited" ? undefined : noisy(facts)) ?? blamed(facts) ?? lost(error, facts)
-    case "ProtocolViolation":
-      return (error.reason === "message" ? noisy(facts) : undefined)
-        ?? { cause: error.reason === "pagination" ? "its list never ends" : "it breaks the protocol" }
-    case "HandshakeFailed": {
-      const { code, got = "", reason, supported = [] } = error
-      return reason === "rejected" ? { cause: `it refuses to initialize (${code})` } : {
-        cause: "the protocol version is wrong",
-        hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
-      }
-    }
-    case "NetworkError":
-      if (error.reason === "tls") return { cause: `its TLS cannot be used (${error.code})` }
-      return { cause: unreached.get(error.code) ?? `the network fails (${error.code})` }
-    case "HttpError":
-      return http(error, facts)
-    case "AuthorizationFailed":
-      return authorization(error, facts)
-    case "RemoteError":
-      return {
-        cause: `${facts.step === "list" ? "tools/list fails" : "it answers with an error"} (${error.code})`,
-        hint: "It is connected, and cannot tell its tools: see its own words and its log."
-      }
-    case "RequestTimeout":
-      return {
-        cause: facts.step === "list" ? "it never answers tools/list" : "it does not answer in time",
-        hint: "It is connected, and then hangs: see what it says, or give it longer with --timeout."
-      }
-    default:
-      return { cause: error._tag.replaceAll(/(?<=[a-z])[A-Z]/g, " $&").toLowerCase() }
-  }
+/** The rows by tag. */
+const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts: Facts) => Cause } = {
+  ConfigurationError: configuration,
+  SpawnFailed: spawn,
+  ConnectTimeout: (error, facts) => noisy(facts) ?? blamed(facts) ?? timeout(error, facts),
+  ConnectionLost: (error, facts) =>
+    (error.reason === "exited" ? undefined : noisy(facts)) ?? blamed(facts) ?? lost(error, facts),
+  ProtocolViolation: ({ reason }, facts) =>
+    (reason === "message" ? noisy(facts) : undefined)
+      ?? { cause: reason === "pagination" ? "its list never ends" : "it breaks the protocol" },
+  HandshakeFailed: ({ code, got = "", reason, supported = [] }) =>
+    reason === "rejected" ? { cause: `it refuses to initialize (${code})` } : {
+      cause: "the protocol version is wrong",
+      hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
+    },
+  NetworkError: ({ code, reason }) => ({
+    cause: reason === "tls" ? `its TLS cannot be used (${code})` : unreached.get(code) ?? `the network fails (${code})`
+  }),
+  HttpError: http,
+  AuthorizationFailed: authorization,
+  RemoteError: ({ code }, { step }) => ({
+    cause: `${step === "list" ? "tools/list fails" : "it answers with an error"} (${code})`,
+    hint: "It is connected, and cannot tell its tools: see its own words and its log."
+  }),
+  RequestTimeout: (_, { step }) => ({
+    cause: step === "list" ? "it never answers tools/list" : "it does not answer in time",
+    hint: "It is connected, and then hangs: see what it says, or give it longer with --timeout."
+  })
 }
 
 export const of = (error: McpError.McpError, facts: Facts): Cause => ({
+  cause: error._tag.replaceAll(/(?<=[a-z])[A-Z]/g, " $&").toLowerCase(),
   hint: McpError.forPerson(error),
-  ...specific(error, facts)
+  // the row of a tag takes the errors of that tag
+  ...rows[error._tag]?.(error as never, facts)
 })

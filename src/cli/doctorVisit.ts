@@ -125,6 +125,11 @@ const stepOf = ({ _tag }: McpError.McpError, isOpen: boolean): DoctorCause.Step 
 const infoOf = ({ servers }: McpRuntime.McpRuntime["Type"], name: string) =>
   Effect.orElseSucceed(servers.get(name), () => undefined)
 
+interface Noted extends Pick<Problem, "cause" | "message" | "step"> {
+  readonly hint?: string | undefined
+  readonly tag?: string
+}
+
 /** The steps of one visit, and what is wrong. A problem without an exit code is a warning. */
 const recorder = () => {
   const steps: Array<Server["steps"][number]> = []
@@ -137,15 +142,8 @@ const recorder = () => {
     done: (step: DoctorCause.Step, milliseconds: number, isOk = true): void => {
       steps.push({ step, outcome: isOk ? "ok" : "failed", milliseconds: Math.max(0, Math.round(milliseconds)) })
     },
-    problem: (
-      { hint = null, tag = null, ...of }:
-        & Pick<Problem, "cause" | "message" | "step">
-        & {
-          readonly [Field in "hint" | "tag"]?: Problem[Field] | undefined
-        },
-      code?: ExitCode.ExitCode
-    ): void => {
-      problems.push({ ...of, hint, tag, level: code === undefined ? "warning" : "error" })
+    problem: ({ hint, tag, ...of }: Noted, code?: ExitCode.ExitCode): void => {
+      problems.push({ ...of, hint: hint ?? null, tag: tag ?? null, level: code === undefined ? "warning" : "error" })
       if (code !== undefined) codes.push(code)
     }
   }

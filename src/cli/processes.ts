@@ -48,7 +48,7 @@ export const sockets = (): number =>
   process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap" || kind === "TLSWrap").length
 
 /** What is left a second after the end, because processes and sockets take a moment to end. */
-export const leftovers = (known: ReadonlyArray<Process>, platform: string, before = Infinity) =>
+export const leftovers = (known: ReadonlyArray<Process>, platform: string, before: number) =>
   Effect.repeat(
     Effect.delay(
       Effect.sync(() => ({

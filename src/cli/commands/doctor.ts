@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as NodeMcpRuntime from "../../node/NodeMcpRuntime.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
@@ -116,14 +117,11 @@ const run: Command.Command["run"] = ({ args, shared }) =>
           const files = discovery.issues.filter(({ server, severity }) => server === undefined && severity === "error")
           if (chosen.length + files.length === 0 && !shared.json) yield* NoServers.note
           let finished = 0
+          const visit = (found: ConfigDiscovery.Found) =>
+            Effect.tap(Visit.visit(found, application, watch), () => Effect.sync(() => finished++))
           const servers = yield* Stream.fromIterable(chosen).pipe(
             // in the order of the configuration, because a stream keeps it
-            Stream.mapEffect(
-              (found) => Effect.tap(Visit.visit(found, application, watch), () => Effect.sync(() => finished++)),
-              {
-                concurrency: together
-              }
-            ),
+            Stream.mapEffect(visit, { concurrency: together }),
             Stream.tap((server) => shared.json ? Effect.void : screen.out(...lines(server, screen.columns))),
             Stream.runCollect,
             Settling.showing(screen, () => `${finished} of ${chosen.length} checked`, starting)

@@ -8,6 +8,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -47,8 +48,8 @@ const broken = (message: string) => Effect.fail(new Broken({ message }))
 
 const expect = (isKept: boolean, kept: string, otherwise: string) => isKept ? Effect.succeed(kept) : broken(otherwise)
 
-/** What is promised, and an effect that gives what was seen in a few words. */
-type Promised = readonly [promise: string, check: Effect.Effect<string, Broken | McpError.McpError>]
+/** What is promised, and effects that give what was seen in a few words, in the order in which they are tried. */
+type Promises = Readonly<Record<string, Effect.Effect<string, Broken | McpError.McpError>>>
 
 /** The promises that hold for any server: none of its tools is called. */
 const ofAny = (
@@ -58,44 +59,32 @@ const ofAny = (
 ) => {
   const ping = withClient(server, ({ health }) => health)
   return {
-    starts: [
-      "starts and connects",
-      Effect.map(
-        Effect.zipRight(servers.connect(server, { until: "settled" }), servers.get(server)),
-        ({ era, protocolVersion, transport }) => `over ${transport}, protocol ${protocolVersion} (${era} era)`
-      )
-    ],
-    lists: [
-      "lists its tools",
-      Effect.flatMap(refreshTools(server), ({ denied, rejected, tools }) => {
-        const listed = tools.filter(({ serverName }) => serverName === server).length
-        const withheld = [...denied, ...rejected].filter((one) => one.server === server).length
-        const more = withheld === 0 ? "" : `, and ${withheld} that are withheld`
-        return expect(listed >= least, `${listed} tools${more}`, `there are ${listed} tools`)
-      })
-    ],
-    answers: [
-      "answers a ping",
-      Effect.map(Effect.timed(ping), ([took]) => `within ${Math.ceil(Duration.toMillis(took))} ms`)
-    ],
-    refuses: [
-      "says what is not there",
-      callTool({ server, tool: "mcp-runtime-smoke-has-no-such-tool" }, {}).pipe(
-        Effect.flatMap(({ isError }) => expect(isError, "the server says it", "it was called")),
-        Effect.catchTag("NotFound", "RemoteError", ({ _tag, outcome }) => Effect.succeed(`${_tag} (${outcome})`))
-      )
-    ],
-    reconnects: [
-      "closes a connection and opens another",
-      Effect.as(Effect.zipRight(servers.reconnect(server), ping), "it answers again")
-    ]
-  } as const satisfies Readonly<Record<string, Promised>>
+    "starts and connects": Effect.map(
+      Effect.zipRight(servers.connect(server, { until: "settled" }), servers.get(server)),
+      ({ era, protocolVersion, transport }) => `over ${transport}, protocol ${protocolVersion} (${era} era)`
+    ),
+    "lists its tools": Effect.flatMap(refreshTools(server), ({ denied, rejected, tools }) => {
+      const listed = tools.filter(({ serverName }) => serverName === server).length
+      const withheld = [...denied, ...rejected].filter((one) => one.server === server).length
+      const more = withheld === 0 ? "" : `, and ${withheld} that are withheld`
+      return expect(listed >= least, `${listed} tools${more}`, `there are ${listed} tools`)
+    }),
+    "answers a ping": Effect.map(Effect.timed(ping), ([took]) => `within ${Math.ceil(Duration.toMillis(took))} ms`),
+    "says what is not there": callTool({ server, tool: "mcp-runtime-smoke-has-no-such-tool" }, {}).pipe(
+      Effect.flatMap(({ isError }) => expect(isError, "the server says it", "it was called")),
+      Effect.catchTag("NotFound", "RemoteError", ({ _tag, outcome }) => Effect.succeed(`${_tag} (${outcome})`))
+    ),
+    "closes a connection and opens another": Effect.as(
+      Effect.zipRight(servers.reconnect(server), ping),
+      "it answers again"
+    )
+  } satisfies Promises
 }
 
 const demo = "demo"
 
 /** The promises that the demo server lets be tried, because its tools are harmless. */
-const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): ReadonlyArray<Promised> => {
+const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): Promises => {
   const { readResource, servers } = runtime
   const call = (tool: string, args = {}) => runtime.callTool({ server: demo, tool }, args)
   const progress = (from: number) =>
@@ -109,57 +98,45 @@ const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): ReadonlyArray<Promised>
       return expect(text === String(a + b), seen, seen)
     })
   // a fifth tool is denied
-  const { answers, lists, refuses, starts } = ofAny(runtime, demo, 4)
-  return [
-    starts,
-    lists,
-    answers,
-    ["calls a tool", sum(2, 40)],
-    [
-      "reads a resource",
-      Effect.flatMap(
-        readResource(demo, "demo://poem"),
-        ([first]) =>
-          first?._tag === "Text" ? Effect.succeed(`${first.text.split("\n").length} lines`) : broken("it has no text")
+  const promises = ofAny(runtime, demo, 4)
+  return {
+    "starts and connects": promises["starts and connects"],
+    "lists its tools": promises["lists its tools"],
+    "answers a ping": promises["answers a ping"],
+    "calls a tool": sum(2, 40),
+    "reads a resource": Effect.flatMap(
+      readResource(demo, "demo://poem"),
+      ([first]) =>
+        first?._tag === "Text" ? Effect.succeed(`${first.text.split("\n").length} lines`) : broken("it has no text")
+    ),
+    "tells the progress of a call": Effect.flatMap(
+      Stream.runCount(progress(3)),
+      (seen) => expect(seen > 0, `${seen} steps`, "there was none")
+    ),
+    "cancels a call, and keeps the connection": Effect.gen(function*() {
+      const before = yield* servers.get(demo)
+      // reading one event and no more cancels the call
+      const begun = yield* Stream.runHead(progress(100))
+      if (Option.isNone(begun)) return yield* broken("the call ended before it was cancelled")
+      yield* sum(1, 1)
+      const after = yield* servers.get(demo)
+      return yield* expect(
+        after.callsInFlight === 0 && after.connectedSince === before.connectedSince,
+        "the next call went over the same connection",
+        "the connection is another one"
       )
-    ],
-    [
-      "tells the progress of a call",
-      Effect.flatMap(Stream.runCount(progress(3)), (seen) => expect(seen > 0, `${seen} steps`, "there was none"))
-    ],
-    [
-      "cancels a call, and keeps the connection",
-      Effect.gen(function*() {
-        const before = yield* servers.get(demo)
-        // reading one event and no more cancels the call
-        const begun = yield* Stream.runHead(progress(100))
-        if (Option.isNone(begun)) return yield* broken("the call ended before it was cancelled")
-        yield* sum(1, 1)
-        const after = yield* servers.get(demo)
-        return yield* expect(
-          after.callsInFlight === 0 && after.connectedSince === before.connectedSince,
-          "the next call went over the same connection",
-          "the connection is another one"
-        )
-      })
-    ],
-    refuses,
-    [
-      "refuses what a rule denies",
-      call("greet").pipe(
-        Effect.zipRight(broken("it was called")),
-        Effect.catchTag("PermissionDenied", () => Effect.succeed("nothing was sent"))
-      )
-    ],
-    [
-      "survives a crash of the server",
-      Effect.matchEffect(call("crash"), {
-        onSuccess: () => broken("it did not crash"),
-        onFailure: (error) =>
-          Effect.map(sum(4, 3), (again) => `${McpError.label(error)} (${error.outcome}), and then ${again}`)
-      })
-    ]
-  ]
+    }),
+    "says what is not there": promises["says what is not there"],
+    "refuses what a rule denies": call("greet").pipe(
+      Effect.zipRight(broken("it was called")),
+      Effect.catchTag("PermissionDenied", () => Effect.succeed("nothing was sent"))
+    ),
+    "survives a crash of the server": Effect.matchEffect(call("crash"), {
+      onSuccess: () => broken("it did not crash"),
+      onFailure: (error) =>
+        Effect.map(sum(4, 3), (again) => `${McpError.label(error)} (${error.outcome}), and then ${again}`)
+    })
+  }
 }
 
 /** The places of the demo server as JavaScript: beside the bundle, or built from these sources. */
@@ -185,6 +162,15 @@ const demoServer = Effect.gen(function*() {
   })
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
+const demoRuntime = ({ verbose }: Command.Shared) =>
+  Layer.unwrapEffect(Effect.map(demoServer, (config) =>
+    NodeMcpRuntime.layer({
+      servers: [config],
+      cacheDirectory: "memory",
+      logs: verbose,
+      permissions: { rules: [{ decision: "deny", server: demo, tool: "greet" }] }
+    })))
+
 const widest = 42
 
 const shown = ({ detail, kept, milliseconds, promise }: Line, columns: number): ReadonlyArray<Screen.Line> => {
@@ -202,7 +188,7 @@ const shown = ({ detail, kept, milliseconds, promise }: Line, columns: number): 
 
 const tried =
   ({ json, timeout: limit = Limits.defaults.startupTimeout }: Command.Shared, server: string) =>
-  ([promise, check]: Promised): Effect.Effect<Line, never, Screen.Screen> =>
+  ([promise, check]: readonly [string, Promises[string]]): Effect.Effect<Line, never, Screen.Screen> =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       screen.progress(promise)
@@ -229,30 +215,22 @@ const run: Command.Command["run"] = ({ shared }) =>
     const sockets = Processes.sockets()
     const before = new Set(Processes.own(platform).map(({ pid }) => pid))
     const started: Array<Processes.Process> = []
-    const each = (server: string, promises: ReadonlyArray<Promised>) =>
+    const each = (server: string, promises: Promises) =>
       Effect.zipLeft(
-        Effect.forEach(promises, tried(shared, server)),
+        Effect.forEach(Object.entries(promises), tried(shared, server)),
         Effect.sync(() => {
           const fresh = Processes.own(platform).filter(({ pid }) => !before.has(pid))
           started.push(...Processes.tree(fresh, platform))
         })
       )
     const lines = shared.servers.length === 0
-      ? yield* Effect.flatMap(demoServer, (config) =>
-        Effect.flatMap(McpRuntime.McpRuntime, (runtime) =>
-          each(demo, ofDemo(runtime))).pipe(
-            Effect.provide(NodeMcpRuntime.layer({
-              servers: [config],
-              cacheDirectory: "memory",
-              logs: shared.verbose,
-              permissions: { rules: [{ decision: "deny", server: demo, tool: "greet" }] }
-            }))
-          ))
+      ? yield* Effect.flatMap(McpRuntime.McpRuntime, (runtime) => each(demo, ofDemo(runtime))).pipe(
+        Effect.provide(demoRuntime(shared))
+      )
       : yield* Application.use(
         shared,
-        () =>
-          Effect.succeed({ servers: shared.servers, consent: true }),
-        ({ runtime }) => Effect.forEach(shared.servers, (server) => each(server, Object.values(ofAny(runtime, server))))
+        () => Effect.succeed({ servers: shared.servers, consent: true }),
+        ({ runtime }) => Effect.forEach(shared.servers, (server) => each(server, ofAny(runtime, server)))
       )
     const last = yield* tried(shared, shared.servers.join(", ") || demo)([
       "leaves nothing behind",
