@@ -362,6 +362,17 @@ const ofLine = (line: Line): ReadonlyArray<Hazard> => [
   ...ofWords(line)
 ]
 
+/** The home without its default, which does not count on a machine that knows the home. */
+const withHome = (template: string): string =>
+  template.replace(/\$\{(env:(?:HOME|USERPROFILE)|var:userHome):-[^}]*\}/g, "$${$1}")
+
+/** A line with the values of its entry, with and without the default of the home, because either can be what starts. */
+const ofTemplates = (templates: ReadonlyArray<string>, fill: (template: string) => string, at: Line["at"]) => {
+  const lines = [templates, templates.map(withHome)].map((all): Line => ({ words: all.map(fill), at }))
+  const found = lines.flatMap((line) => ofLine(line)).map((hazard) => [JSON.stringify(hazard), hazard] as const)
+  return new Map(found).values()
+}
+
 export const hazards = (
   { args = [], command, cwd, env, headersCommand = [], inputs, url = "" }: Subject
 ): ReadonlyArray<Hazard> => {
@@ -369,7 +380,7 @@ export const hazards = (
   if (command === undefined) {
     return [
       ...(isInAddress(url) ? [hazard(rows.inAddress, "url")] : []),
-      ...ofLine({ words: headersCommand.map(fill), at: (word) => `headersCommand.${word}` })
+      ...ofTemplates(headersCommand, fill, (word) => `headersCommand.${word}`)
     ]
   }
   const line: Line = {
@@ -378,5 +389,5 @@ export const hazards = (
   }
   const ofEnv = Array.from(env ?? [])
     .flatMap(([name, value]) => isUnchanged(name, value) ? [] : ofVariable(name, `env.${name}`))
-  return [...ofEnv, ...ofFolder(line, cwd), ...ofLine(line)]
+  return [...ofEnv, ...ofFolder(line, cwd), ...ofTemplates([command, ...args], fill, line.at)]
 }

