@@ -30,7 +30,7 @@ const shapes = {
   approve: [["Approvals", "commands/approve", "Approvals"], ["ToolApproval", "commands/approve", "ToolApproval"]],
   revoke: [["Agreed", "commands/revoke", "Agreed"]],
   auth: [["Logins", "commands/auth", "Logins"]],
-  serve: [["Serving", "commands/serve", "Serving"], ["Entry", "commands/serve", "Entry"]],
+  serve: [["Serving", "commands/serve", "Serving"], ["Entry", "printConfig", "Entry"]],
   doctor: [["Report", "commands/doctor", "Report"]],
   smoke: [["Promises", "commands/smoke", "Smoke"]]
 }

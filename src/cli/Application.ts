@@ -3,8 +3,6 @@
  * From the options of a command to a runtime over the servers that an application would see. A person at the keyboard makes
  * its calls and answers its questions.
  */
-import * as NodePath from "@effect/platform-node/NodePath"
-import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,42 +13,26 @@ import * as Credentials from "../auth/Credentials.ts"
 import type * as Interaction from "../auth/Interaction.ts"
 import * as InputHandlers from "../client/InputHandlers.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
-import * as Dialect from "../config/Dialect.ts"
-import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Limits from "../config/Limits.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
-import * as Trust from "../config/Trust.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
 import * as NodeInteraction from "../node/NodeInteraction.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
-import { nearest, suggestion } from "../text/nearest.ts"
-import * as UntrustedText from "../text/UntrustedText.ts"
+import { nearest } from "../text/nearest.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as Answers from "./answers.ts"
 import * as Asking from "./asking.ts"
 import type * as Command from "./Command.ts"
 import * as Eliciting from "./eliciting.ts"
-import * as Failure from "./failure.ts"
-import * as NoServers from "./noServers.ts"
-import * as Place from "./place.ts"
+import * as Lookup from "./lookup.ts"
 import * as Screen from "./Screen.ts"
 import * as Settling from "./settling.ts"
-import * as TypedServers from "./typedServers.ts"
 import { Usage } from "./Usage.ts"
-import { wrapped } from "./wrapped.ts"
-
-/** What was found, and who decides about it. Nothing has been started. */
-export interface Found {
-  readonly discovery: ConfigDiscovery.Discovery
-  readonly trust: Trust.Trust["Type"]
-  /** A path as a person here would write it. */
-  readonly near: (path: string) => string
-}
 
 /** The runtime of a command. */
-export interface Application extends Found {
+export interface Application extends Lookup.Found {
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly pins: ToolPins.ToolPins["Type"]
   /** Where logins are kept, in words for a person. */
@@ -97,7 +79,7 @@ export interface Choice {
   readonly browser?: boolean | undefined
 }
 
-type Layered = Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure, Ground>
+type Layered = Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure, Lookup.Ground>
 
 /** What a command changes for itself. */
 export interface Settings {
@@ -107,160 +89,41 @@ export interface Settings {
   readonly using?: ((runtime: Layered) => Layered) | undefined
 }
 
-/** Refuses an unknown host, and suggests the nearest known name. */
-export const knownHost = (host: string, others: ReadonlyArray<string> = []): Effect.Effect<void, Usage> => {
-  const hosts = [...new Set(Dialect.all.map((dialect) => dialect.host)), ...others]
-  if (hosts.includes(host)) return Effect.void
-  const near = suggestion(nearest(host, hosts))
-  const all = `The hosts are ${hosts.join(", ")}.`
-  return Effect.fail(
-    new Usage({
-      detail: `Unknown host: ${UntrustedText.excerpt(host, 128)}.`,
-      next: near === undefined ? all : `${near} ${all}`
+/** The server of this name, if there is one. */
+export const server = (
+  name: string,
+  { servers }: ConfigDiscovery.Discovery
+): Effect.Effect<ConfigDiscovery.Found, McpError.NotFound> => {
+  const found = servers.find((one) => one.name === name)
+  return found === undefined
+    ? new McpError.NotFound({
+      server: "",
+      kind: "server",
+      name,
+      suggestions: nearest(name, servers.map((one) => one.name))
     })
-  )
+    : Effect.succeed(found)
 }
 
-const files = Effect.fnUntraced(function*(shared: Command.Shared) {
-  const path = yield* Path.Path
-  for (const host of shared.imports) yield* knownHost(host, ["all"])
-  const root = shared.root === undefined ? undefined : path.resolve(shared.root)
-  const named = shared.configs.map((file) => ({ path: path.resolve(file) }))
-  const servers = yield* TypedServers.all(shared, path.resolve(), yield* HostEnvironment.HostEnvironment)
-  const isOnly = named.length + servers.length > 0
-  return {
-    ...(root === undefined ? {} : { root, directory: root }),
-    imports: shared.imports,
-    files: named,
-    servers,
-    enableProjectConfig: !isOnly,
-    enableUserConfig: !isOnly
-  }
-})
-
-const here = Effect.gen(function*() {
-  const path = yield* Path.Path
-  const { variables } = yield* HostEnvironment.HostEnvironment
-  const folder = path.resolve()
-  return (file: string) => Place.near(file, folder, variables()["HOME"])
-}).pipe(Effect.provide(NodePath.layer))
-
-const filesOf = (shared: Command.Shared) => Effect.provide(files(shared), NodePath.layer)
-
-/** What is wrong with files is told, and is an error where nothing is left without them. */
-const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Discovery) =>
-  Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const faults = issues.filter(({ severity }) => severity === "error")
-    const fatal = faults.find(({ server }) =>
-      server === undefined && (shared.configs.length > 0 || servers.length === 0)
-    )
-    if (fatal !== undefined) {
-      return yield* new McpError.ConfigurationError({
-        server: Failure.fileItself,
-        path: Place.of(fatal),
-        detail: fatal.message
-      })
-    }
-    // `variable-unset` is reported with its server, not here
-    const told = issues.filter(({ kind, severity }) =>
-      kind === "unknown-import" || (severity === "error" && kind !== "variable-unset")
-    )
-    for (const issue of shared.verbose ? issues : told) {
-      const title = issue.severity === "error" ? "invalid: " : "warning: "
-      const [first = "", ...rest] = wrapped(`${title}${Place.of(issue)}: ${issue.message}`, screen.columns)
-      yield* screen.note([{ text: title, style: "warning" }, first.slice(title.length)], ...rest)
-    }
-  })
-
-/** What a runtime stands on. */
-type Ground = ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust
-
-const looking = <A, E, R>(
-  shared: Command.Shared,
-  use: (found: Found, ground: Context.Context<Ground>) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | Usage, R> =>
-  Effect.flatMap(Effect.all([filesOf(shared), here]), ([config, near]) =>
-    Effect.gen(function*() {
-      const ground = yield* Effect.context<Ground>()
-      const discovery = yield* Context.get(ground, ConfigDiscovery.ConfigDiscovery).discover
-      const isChosen = config.imports.length + config.files.length + config.servers.length > 0
-      const isBroken = discovery.issues.some(({ server, severity }) => server === undefined && severity === "error")
-      const hosts = discovery.servers.length > 0 || isChosen || isBroken
-        ? []
-        : NoServers.hostsOf(yield* NodeMcpRuntime.discovery({ config: { ...config, imports: ["all"] } }))
-      return yield* Effect.provideService(
-        use({ discovery, trust: Context.get(ground, Trust.Trust), near }, ground),
-        NoServers.Hosts,
-        hosts
-      )
-    }).pipe(Effect.provide(NodeMcpRuntime.layerDiscovery({ config }))))
-
-/** What was found; where that is nothing, with what a person at the terminal lets be read from now on. */
-const offered = (shared: Command.Shared, { discovery, near }: Found, ground: Context.Context<Ground>) =>
-  Effect.flatMap(
-    NoServers.offer(shared, near),
-    (isNew) => isNew ? Context.get(ground, ConfigDiscovery.ConfigDiscovery).discover : Effect.succeed(discovery)
-  )
-
-/** What is there, whatever is wrong with it: for commands that show just that. */
-export const look = <A, E, R>(
-  shared: Command.Shared,
-  use: (discovery: ConfigDiscovery.Discovery) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | Usage, R> => looking(shared, ({ discovery }) => use(discovery))
-
-/** Looks for servers, and starts none. */
-export const find = <A, E, R>(
-  shared: Command.Shared,
-  use: (found: Found) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | McpError.ConfigurationError | Usage, R | Screen.Screen> =>
-  looking(shared, (found, ground) =>
-    Effect.flatMap(
-      offered(shared, found, ground),
-      (discovery) => Effect.zipRight(tell(shared, discovery), use({ ...found, discovery }))
-    ))
-
-/** The servers with these names, or all. */
-const only = (names: ReadonlySet<string> | undefined, found: ConfigDiscovery.Discovery): ConfigDiscovery.Discovery =>
-  names === undefined ? found : { ...found, servers: found.servers.filter(({ name }) => names.has(name)) }
-
-/** Leaves the other servers out of a runtime. */
-const adapting = (names: ReadonlySet<string> | undefined): NodeMcpRuntime.ConfiguredOptions["adapt"] => (config) =>
-  names === undefined || names.has(config.name) ? config : undefined
-
-/** Looks for servers, and hands over what runtimes stand on: those that `--server` names, or all. */
-export const over = <A, E, R>(
-  shared: Command.Shared,
-  use: (
-    found: Found & Pick<NodeMcpRuntime.ConfiguredOptions, "adapt">,
-    ground: Context.Context<ConfigDiscovery.ConfigDiscovery | Trust.Trust>
-  ) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
-  looking(shared, (found, ground) =>
-    Effect.gen(function*() {
-      yield* tell(shared, found.discovery)
-      const names = yield* wantedOf({}, shared, found.discovery)
-      return yield* use({ ...found, discovery: only(names, found.discovery), adapt: adapting(names) }, ground)
-    }).pipe(Effect.provide(limits(shared))))
-
-/** The servers that were named, if there are such servers. */
+/** The servers of these names, if there are such servers. */
 export const named = (
   names: ReadonlyArray<string>,
-  { servers }: ConfigDiscovery.Discovery
+  discovery: ConfigDiscovery.Discovery
 ): Effect.Effect<ReadonlyArray<ConfigDiscovery.Found>, McpError.NotFound> =>
-  Effect.forEach(names, (name) => {
-    const found = servers.find((one) => one.name === name)
-    return found === undefined
-      ? Effect.fail(
-        new McpError.NotFound({
-          server: "",
-          kind: "server",
-          name,
-          suggestions: nearest(name, servers.map((one) => one.name))
-        })
-      )
-      : Effect.succeed(found)
-  })
+  Effect.forEach(names, (name) => server(name, discovery))
+
+/** The names of the servers of a choice, or of `--server`; nothing stands for all servers. */
+const wantedOf = (
+  choice: Choice,
+  shared: Command.Shared,
+  discovery: ConfigDiscovery.Discovery
+): Effect.Effect<ReadonlySet<string> | undefined, McpError.NotFound> => {
+  const wanted = choice.servers ?? (shared.servers.length === 0 ? undefined : shared.servers)
+  return Effect.as(named(shared.servers, discovery), wanted && new Set(wanted))
+}
+
+const only = (names: ReadonlySet<string> | undefined, found: ConfigDiscovery.Discovery): ConfigDiscovery.Discovery =>
+  names === undefined ? found : { ...found, servers: found.servers.filter(({ name }) => names.has(name)) }
 
 /** The limits of a command: those of the environment, or its `--timeout`, which bounds an install too. */
 export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Layer<Limits.CurrentLimits, Usage> =>
@@ -280,16 +143,23 @@ export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Laye
       listTimeout: timeout
     })
 
-/** The servers of a choice; all, if it makes none. */
-const wantedOf = (
-  { servers }: Choice,
+/** Provides what runtimes stand on, with the servers that `--server` names, or all. */
+export const over = <A, E, R>(
   shared: Command.Shared,
-  discovery: ConfigDiscovery.Discovery
-): Effect.Effect<ReadonlySet<string> | undefined, McpError.NotFound> =>
-  Effect.map(named(shared.servers, discovery), (chosen) => {
-    const wanted = servers ?? (chosen.length === 0 ? undefined : chosen.map(({ name }) => name))
-    return wanted === undefined ? undefined : new Set(wanted)
-  })
+  use: (
+    found: Lookup.Found & Pick<NodeMcpRuntime.ConfiguredOptions, "adapt">
+  ) => Effect.Effect<A, E, R | Lookup.Ground>
+): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
+  Lookup.look(shared, (found) =>
+    Effect.gen(function*() {
+      yield* Lookup.tell(shared, found.discovery)
+      const names = yield* wantedOf({}, shared, found.discovery)
+      return yield* use({
+        ...found,
+        discovery: only(names, found.discovery),
+        adapt: (config) => names?.has(config.name) === false ? undefined : config
+      })
+    }).pipe(Effect.provide(limits(shared))))
 
 /** A runtime as if it had only the servers with these names. */
 const narrowed = (
@@ -297,7 +167,8 @@ const narrowed = (
   names: ReadonlySet<string>
 ): McpRuntime.McpRuntime["Type"] => {
   const by = <A>(nameOf: (one: A) => string) => (all: ReadonlyArray<A>) => all.filter((one) => names.has(nameOf(one)))
-  const mine = <A extends { readonly server: string }>(all: ReadonlyArray<A>) => by((one: A) => one.server)(all)
+  const mine = <A extends { readonly server: string }>(all: ReadonlyArray<A>) =>
+    all.filter(({ server }) => names.has(server))
   const among = by((one: McpRuntime.RuntimeTool) => one.serverName)
   const infos = by((one: McpRuntime.ServerInfo) => one.name)
   const tools = (all: McpRuntime.Tools): McpRuntime.Tools => ({
@@ -334,7 +205,7 @@ const within = <A, E, R>(
   body: (application: Application) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
   Effect.gen(function*() {
-    const { configs, imports, root, stdio, urls } = shared
+    const { configs, imports, root, stdio, timeout, urls } = shared
     if (root !== undefined || configs.length + imports.length + stdio.length + urls.length > 0) {
       return yield* new Usage({
         detail: "The servers are those that were found when this was begun.",
@@ -348,9 +219,8 @@ const within = <A, E, R>(
     const work = body({
       ...application,
       runtime,
-      ...Settling.over(runtime, shared.timeout ?? application.timeout, { installs: new Map(), screen })
+      ...Settling.over(runtime, timeout ?? application.timeout, { installs: new Map(), screen })
     })
-    const { timeout } = shared
     return yield* timeout === undefined ? work : Effect.timeoutFail(work, {
       duration: timeout,
       onTimeout: () =>
@@ -403,21 +273,21 @@ const opened = <A, E, R>(
   body: (application: Application) => Effect.Effect<A, E, R>,
   { faults, using = (runtime) => runtime }: Settings
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
-  looking(shared, (looked, ground) =>
+  Lookup.find(shared, (found) =>
     Effect.gen(function*() {
-      const { near, trust } = looked
-      const discovery = yield* offered(shared, looked, ground)
-      if (faults !== "collected") yield* tell(shared, discovery)
+      const { discovery, trust } = found
       const screen = yield* Screen.Screen
+      const events = yield* McpEvent.McpEvents
+      const { current, discover } = yield* ConfigDiscovery.ConfigDiscovery
       const choice = yield* choose(discovery)
       const names = yield* wantedOf(choice, shared, discovery)
-      const found = Context.get(ground, ConfigDiscovery.ConfigDiscovery)
+      const asked = choice.consent === true ? names : undefined
       // the discovery that was shown is used, unless a server has just been approved
-      if (choice.consent === true && names !== undefined && (yield* Asking.consent(trust, names))) yield* found.discover
+      if (asked !== undefined && (yield* Asking.consent(trust, asked))) yield* discover
       const answers = yield* Answers.make(shared)
-      if (choice.consent === true && names !== undefined) {
-        const { servers } = yield* found.current
-        yield* answers.ask(servers.filter(({ name }) => names.has(name)))
+      if (asked !== undefined) {
+        const { servers } = yield* current
+        yield* answers.ask(servers.filter(({ name }) => asked.has(name)))
       }
       const turns = yield* Effect.makeSemaphore(1)
       const scope = yield* Effect.scope
@@ -437,32 +307,24 @@ const opened = <A, E, R>(
         // commands wait for the first attempt of each server, with progress, so a list must not give up earlier
         catalog: { firstListWait: "settled" },
         ...(choice.once === true ? { reconnect: { schedule: Schedule.stop } } : {})
-      }).pipe(
-        using,
-        NodeMcpRuntime.using(person),
-        NodeMcpRuntime.using(limits(shared)),
-        Layer.provideMerge(Layer.succeedContext(ground))
-      )
-      const events = Context.get(ground, McpEvent.McpEvents)
+      }).pipe(using, NodeMcpRuntime.using(person), NodeMcpRuntime.using(limits(shared)))
       return yield* Settling.watched(events, screen, shared, (watch, onInterrupt) =>
         Effect.gen(function*() {
           const runtime = yield* McpRuntime.McpRuntime
           const application: Application = {
-            discovery,
-            trust: yield* Trust.Trust,
-            near,
+            ...found,
             runtime,
             pins: yield* ToolPins.ToolPins,
             keptIn: (yield* Credentials.Credentials).where,
             ...Settling.over(runtime, shared.timeout, watch),
             timeout: shared.timeout,
-            renewed: Effect.map(found.current, (all) => ({ ...application, discovery: only(names, all) }))
+            renewed: Effect.map(current, (all) => ({ ...application, discovery: only(names, all) }))
           }
           return yield* body(application).pipe(
             Effect.onInterrupt(() => Effect.zipRight(onInterrupt, Effect.forkIn(stopping(screen, runtime), scope)))
           )
         }).pipe(Effect.provide(layer)))
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), faults)
 
 /**
  * A runtime over what was found, as long as the command uses it; when the command has ended, all servers have. Within an

@@ -82,9 +82,8 @@ export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
       colour: shared?.colour ?? !argv.includes("--no-color"),
       quiet: shared?.quiet ?? false
     })
-    const program = Effect.flatMap(parsed, (read) => act(read, options)).pipe(
-      Effect.catchAll((error) => Failure.show(error, shared?.json ?? argv.includes("--json"))),
-      Effect.catchAllDefect((defect) => Failure.bug(Cause.die(defect))),
+    const ran = Effect.flatMap(parsed, (read) => act(read, options))
+    const program = Failure.shown(ran, shared?.json ?? argv.includes("--json")).pipe(
       Logger.withMinimumLogLevel(shared?.verbose === true ? LogLevel.Debug : LogLevel.None),
       Effect.provide(logging(screen.log)),
       Effect.provideService(Screen.Screen, screen),

@@ -69,7 +69,7 @@ export interface Invocation {
   readonly values: (option: string) => ReadonlyArray<string>
 }
 
-/** The errors of a command, which `Failure.show` renders. */
+/** The errors of a command, which `Failure.shown` renders. */
 export type Failure = McpError.McpError | Usage.Usage
 
 /** What the module of a command in `commands/` exports as `command`. */

@@ -191,6 +191,12 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
   }
 }
 
+/** A text in lines, after its title in a style. */
+export const titled = (title: string, style: Style, text: string, columns: number): ReadonlyArray<Line> => {
+  const [first = "", ...rest] = wrapped(`${title}${text}`, columns)
+  return [[{ text: title, style }, first.slice(title.length)], ...rest]
+}
+
 /** Whether an answer agrees; anything but a yes does not. */
 export const isYes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
 

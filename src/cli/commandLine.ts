@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import { nearest, suggestion } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Command from "./Command.ts"
-import { Usage } from "./Usage.ts"
+import { Usage, usage } from "./Usage.ts"
 
 /** The options of every command, which may stand before its name. */
 export const sharedOptions: ReadonlyArray<Command.Option> = [
@@ -93,8 +93,6 @@ export type Parsed =
   | { readonly _tag: "Completions"; readonly shell: string }
   | { readonly _tag: "Complete"; readonly words: ReadonlyArray<string> }
 
-const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
-
 /** Options by the words that stand for them. */
 const byWord = (options: ReadonlyArray<Command.Option>): ReadonlyMap<string, Command.Option> =>
   new Map(options.flatMap((option) => [
@@ -142,27 +140,27 @@ const split = (
       continue
     }
     if (option === undefined) {
-      return fail(`There is no option ${UntrustedText.quote(name)}.`, suggestion(nearest(name, byName.keys())))
+      return usage(`There is no option ${UntrustedText.quote(name)}.`, suggestion(nearest(name, byName.keys())))
     }
     const values = given.get(option.name) ?? []
     given.set(option.name, values)
     if (option.value === undefined) {
-      if (equals >= 0) return fail(`The option ${UntrustedText.quote(name)} takes no value.`)
+      if (equals >= 0) return usage(`The option ${UntrustedText.quote(name)} takes no value.`)
       values.push("")
       continue
     }
     const value = equals >= 0 ? word.slice(equals + 1) : argv[++at]
     if (value === undefined || value === "") {
-      return fail(`The option ${UntrustedText.quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
+      return usage(`The option ${UntrustedText.quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
     }
     if (option.choices !== undefined && !option.choices.includes(value)) {
-      return fail(
+      return usage(
         `The option ${UntrustedText.quote(name)} cannot be ${UntrustedText.quote(value)}.`,
         suggestion(nearest(value, option.choices)) ?? `It is one of ${option.choices.join(", ")}.`
       )
     }
     if (values.length > 0 && option.repeated !== true) {
-      return fail(`The option ${UntrustedText.quote(name)} is given twice.`)
+      return usage(`The option ${UntrustedText.quote(name)} is given twice.`)
     }
     values.push(value)
   }
@@ -209,7 +207,7 @@ const invocationOf = ({ given, unknown, words }: Split): Either.Either<Command.I
   const time = value("timeout")
   const timeout = time === undefined ? undefined : duration(time)
   if (time !== undefined && timeout === undefined) {
-    return fail(`${UntrustedText.quote(time)} is no duration.`, "Write 500ms, 30s or 2m.")
+    return usage(`${UntrustedText.quote(time)} is no duration.`, "Write 500ms, 30s or 2m.")
   }
   return Either.right({
     args: words.slice(1),
@@ -225,7 +223,7 @@ const invocationOf = ({ given, unknown, words }: Split): Either.Either<Command.I
 export const outside = (command?: string): string =>
   command === undefined ? "See mcp-runtime --help." : `See mcp-runtime ${command} --help.`
 
-const tooMany = (
+const wrongArguments = (
   command: Command.Loaded,
   args: ReadonlyArray<string>,
   given: Split["given"],
@@ -274,7 +272,7 @@ export const entryIn = (
     if (!mayBeValue) unknown ??= word
     mayBeValue = false
   }
-  return unknown === undefined ? Either.right(undefined) : fail(
+  return unknown === undefined ? Either.right(undefined) : usage(
     `There is no command ${UntrustedText.quote(unknown)}.`,
     suggestion(nearest(unknown, entries.map(({ name }) => name))) ?? help()
   )
@@ -309,7 +307,7 @@ export const parse = (
     if (shell !== undefined) return { _tag: "Completions", shell }
     if (entry === "help") return yield* explained(words.slice(1), entries, help)
     if (given.has("help") || command === undefined) return { _tag: "Help", command, isAsked: given.has("help") }
-    const wrong = tooMany(command, words.slice(1), given, help)
+    const wrong = wrongArguments(command, words.slice(1), given, help)
     return wrong === undefined
       ? { _tag: "Run", command, invocation: yield* invocationOf(read) }
       : yield* wrong

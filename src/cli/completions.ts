@@ -1,13 +1,13 @@
 /** The words that may stand at the end of a line, for shells and the repl, and the scripts that shells ask with. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Dialect from "../config/Dialect.ts"
 import * as Shape from "../json/describe.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Application from "./Application.ts"
 import * as Command from "./Command.ts"
 import { builtInOptions, entryIn, sharedOf, sharedOptions } from "./commandLine.ts"
 import * as ExitCode from "./ExitCode.ts"
+import * as Lookup from "./lookup.ts"
 import * as Screen from "./Screen.ts"
 import { spelled } from "./toolRef.ts"
 
@@ -81,12 +81,12 @@ const read = (words: ReadonlyArray<string>, options: ReadonlyArray<Command.Optio
   return { args, given, open }
 }
 
-const hosts = [...new Set(Dialect.all.map(({ host }) => host)), "all"]
-
 const named = (words: Iterable<string>): ReadonlyArray<Candidate> => Array.from(words, (word) => ({ word }))
 
 const valuesOf = ({ choices, name }: Command.Option, { servers }: Known): ReadonlyArray<Candidate> =>
-  named(choices ?? (name === "import" ? hosts : name === "server" || name === "share" ? servers : []))
+  named(
+    choices ?? (name === "import" ? [...Lookup.hosts, "all"] : name === "server" || name === "share" ? servers : [])
+  )
 
 const among = (
   words: ReadonlyArray<string>,
@@ -161,7 +161,7 @@ export const print = (
     const known = need === "nothing"
       ? unknown
       : need === "servers"
-      ? { ...unknown, servers: (yield* Application.look(shared, Effect.succeed)).servers.map(({ name }) => name) }
+      ? { ...unknown, servers: (yield* Lookup.look(shared, Effect.succeed)).discovery.servers.map(({ name }) => name) }
       : yield* Application.use(shared, () =>
         Effect.succeed({ rests: true }), cached(read(words, sharedOptions).args[1] ?? word))
     const found = candidates(words, word, commands, command, known)

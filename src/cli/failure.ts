@@ -22,12 +22,10 @@ export const Failed = Schema.Struct({
   })
 })
 
-const title = "error: "
-
 /** The server of an error that is about a file as a whole. */
 export const fileItself = "(file)"
 
-export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
+const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const exitCode = ExitCode.of(error)
@@ -36,11 +34,10 @@ export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitC
     const message = "server" in error && error.server === fileItself
       ? error.message.slice(`${fileItself}: `.length)
       : error.message
-    const [what = "", ...more] = `${title}${message}`.split("\n")
-      .flatMap((line) => wrapped(line, screen.columns))
+    const [what = "", ...more] = message.split("\n")
     yield* screen.err(
-      [{ text: title, style: "bad" }, what.slice(title.length)],
-      ...more,
+      ...Screen.titled("error: ", "bad", what, screen.columns),
+      ...more.flatMap((line) => wrapped(line, screen.columns)),
       ...LastWords.below("stderrTail" in error ? error.stderrTail : undefined),
       ...(next === undefined ? [] : wrapped(next, screen.columns))
     )
@@ -59,9 +56,9 @@ export const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitC
     return exitCode
   })
 
-export const bug = (cause: Cause.Cause<never>): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
+const bug = (defect: unknown): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
   Effect.flatMap(Screen.Screen, (screen) => {
-    const [what] = Cause.pretty(cause).split("\n")
+    const [what] = Cause.pretty(Cause.die(defect)).split("\n")
     return Effect.as(
       screen.err(
         [{ text: "error: ", style: "bad" }, `this is a bug of mcp-runtime: ${UntrustedText.excerpt(what ?? "", 300)}`],
@@ -70,3 +67,10 @@ export const bug = (cause: Cause.Cause<never>): Effect.Effect<ExitCode.ExitCode,
       ExitCode.fault
     )
   })
+
+/** Shows the error of a command, or the defect of the program, in place of failing with it. */
+export const shown = <R>(
+  self: Effect.Effect<ExitCode.ExitCode, Command.Failure, R>,
+  json: boolean
+): Effect.Effect<ExitCode.ExitCode, never, R | Screen.Screen> =>
+  Effect.catchAllDefect(Effect.catchAll(self, (error) => show(error, json)), bug)

@@ -1,11 +1,26 @@
-/** The entry that makes a host start a program: in the format of the host, with the path of its file on this machine. */
-import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
-import type * as Dialect from "../config/Dialect.ts"
+// @effect-diagnostics strictEffectProvide:off -- files are needed by few commands, and provided where they are
+/**
+ * `serve --print-config`: the entry that makes a host start the gateway, in the format of the host, with the path of its file
+ * on this machine.
+ */
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as Dialect from "../config/Dialect.ts"
 import type * as Document from "../config/document.ts"
-import type * as HostEnvironment from "../config/HostEnvironment.ts"
+import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Locate from "../config/locate.ts"
 import { nameOfFile, pathsOf } from "../config/paths.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Command from "./Command.ts"
+import * as ExitCode from "./ExitCode.ts"
+import * as Lookup from "./lookup.ts"
+import * as Screen from "./Screen.ts"
+import * as Unattended from "./unattended.ts"
+import { usage } from "./Usage.ts"
 
 export interface Program {
   /** The name of the entry. */
@@ -133,3 +148,83 @@ export const print = (
     paths: found.map(({ path }) => platform === "win32" ? path.replaceAll("/", "\\") : path)
   }
 }
+
+/** The document of `serve --print-config HOST --json`. */
+export const Entry = Schema.Struct({
+  host: Schema.String,
+  /** The file for it; null for a host without a file of its own. */
+  path: Schema.NullOr(Schema.String),
+  /** The key of the servers in the file. */
+  root: Schema.String,
+  format: Schema.Literal("json", "jsonc", "toml", "yaml"),
+  text: Schema.String,
+  unattended: Unattended.Unattended
+})
+
+/** The name of the entry, and the command of the package. */
+const program = { name: "mcp-runtime", command: "npx", args: ["-y", "effect-mcp-runtime", "serve"] }
+
+/** The options of every command that decide which servers the gateway has, in the order of the entry. */
+const serverOptions = "config root import server stdio url name env header input env-file".split(" ")
+
+/** The options with paths, which are made whole, because a host starts the program in another folder. */
+const pathOptions = new Set(["config", "root", "env-file"])
+
+/** The options that concern only this run: how it listens, and what it prints. */
+const runOptions = new Set(["print-config", "http", "host", "allow-host", "allow-origin", "token-file", "no-token"])
+
+/** The options of this invocation that the entry repeats: those with values, and then the flags. */
+const carriedOver = (
+  { isSet, values }: Command.Invocation,
+  options: ReadonlyArray<Command.Option>
+): Effect.Effect<ReadonlyArray<string>, never, Path.Path> =>
+  Effect.map(Path.Path, ({ resolve }) => {
+    const gatewayOptions = options.filter(({ name }) => !runOptions.has(name))
+    const valued = gatewayOptions.filter(({ value }) => value !== undefined).map(({ name }) => name)
+    const flags = gatewayOptions.filter(({ name, value }) => value === undefined && isSet(name))
+    return [
+      ...[...serverOptions, ...valued].flatMap((name) =>
+        values(name).flatMap((value) => [`--${name}`, pathOptions.has(name) ? resolve(value) : value])
+      ),
+      ...flags.map(({ name }) => `--${name}`)
+    ]
+  })
+
+/** Writes the entry with which a host starts this gateway to stdout, and the place for it to stderr. */
+export const run = (
+  invocation: Command.Invocation,
+  options: ReadonlyArray<Command.Option>,
+  host: string,
+  { discovery, near }: Lookup.Found
+): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    yield* Lookup.knownHost(host)
+    const dialect = Dialect.find(host)
+    if (dialect === undefined || !isWritable(dialect)) {
+      return yield* usage(`${host} has no file of its own for servers.`, "Choose another host.")
+    }
+    const { title } = dialect
+    if (discovery.files.some(({ provider, servers }) => provider === host && servers > 0)) {
+      const detail = `This gateway reads the file of ${title}, so an entry there would start the gateway in itself.`
+      return yield* usage(detail, `Leave out --import ${host}, and copy the servers to a file of this program.`)
+    }
+    const screen = yield* Screen.Screen
+    const files = yield* FileSystem.FileSystem
+    const args = [...program.args, ...(yield* carriedOver(invocation, options))]
+    const environment = yield* HostEnvironment.HostEnvironment
+    const { format, paths, root, text } = print(dialect, { ...program, args }, environment, ConfigDiscovery.defaults)
+    const existing = yield* Effect.filter(paths, (path) => Effect.orElseSucceed(files.exists(path), () => false))
+    const path = existing[0] ?? paths[0]
+    const unattended = Unattended.of(invocation, discovery, false)
+    if (invocation.shared.json) {
+      yield* screen.json(Entry, { host, path: path ?? null, root, format, text, unattended })
+      return ExitCode.ok
+    }
+    yield* screen.out(...text.split("\n"))
+    yield* screen.note(
+      path === undefined ? `Paste it into the settings of ${title}.` : `The file of ${title} is ${near(path)}.`,
+      `If ${root} is there already, add only the entry ${program.name} to it. Then restart ${title}.`,
+      ...Unattended.banner(unattended)
+    )
+    return ExitCode.ok
+  }).pipe(Effect.provide(NodeContext.layer))

@@ -221,13 +221,9 @@ export const conclude = (
     const names = views.filter(isMissing).map(({ name }) => name)
     if (names.length === 0 || isSet(allowMissing.name)) return ExitCode.ok
     const { columns, err } = yield* Screen.Screen
-    const title = "error: "
-    const [first = "", ...more] = wrapped(
-      `${title}the tools of ${names.length === 1 ? "a server" : `${names.length} servers`} are missing: ${
-        names.join(", ")
-      }. With --${allowMissing.name} that is no error.`,
-      columns
-    )
-    yield* err([{ text: title, style: "bad" }, first.slice(title.length)], ...more)
+    const text = `the tools of ${names.length === 1 ? "a server" : `${names.length} servers`} are missing: ${
+      names.join(", ")
+    }. With --${allowMissing.name} that is no error.`
+    yield* err(...Screen.titled("error: ", "bad", text, columns))
     return ExitCode.connection
   })

@@ -18,14 +18,12 @@ import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Command from "./Command.ts"
 import * as Styled from "./styled.ts"
 import { type Identity, spelled } from "./toolRef.ts"
-import { Usage } from "./Usage.ts"
+import { Usage, usage } from "./Usage.ts"
 
 type Json = JsonRpc.Json
 type JsonObject = JsonRpc.JsonObject
 
 const { quote } = UntrustedText
-
-const fail = (detail: string, next?: string) => Either.left(new Usage({ detail, next }))
 
 const isObject = (value: unknown): value is Record<string, Json> => isJsonObject(value)
 
@@ -51,7 +49,7 @@ export const read = (word: string): Either.Either<Assignment, Usage> => {
   const isJson = equals > 0 && word[equals - 1] === ":"
   const key = word.slice(0, isJson ? equals - 1 : Math.max(0, equals))
   return key === ""
-    ? fail(
+    ? usage(
       `${quote(word)} is no argument.`,
       "Write key=value, key:=json or key=@file; a dash reads JSON from the input."
     )
@@ -86,10 +84,13 @@ export const readAll = (
       const [, key = "", inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? []
       if (!properties.has(key) && !properties.has(key.split(".")[0]!)) {
         if (options.some(({ name, yields }) => yields === true && name === key)) {
-          return yield* fail(`The tool takes no argument ${quote(key)}.`, `The option --${key} stands before the tool.`)
+          return yield* usage(
+            `The tool takes no argument ${quote(key)}.`,
+            `The option --${key} stands before the tool.`
+          )
         }
         const names = [...properties.keys(), ...options.map(({ name }) => name)].map((name) => `--${name}`)
-        return yield* fail(
+        return yield* usage(
           `There is no option ${quote(`--${key}`)}, and the tool takes no argument ${quote(key)}.`,
           suggestion(nearest(`--${key}`, names)) ??
             (properties.size === 0 ? "It takes none." : `It takes ${listed([...properties.keys()])}.`)
@@ -99,7 +100,7 @@ export const readAll = (
       const isFlag = Shape.alternatives(schema, properties.get(key)).some((one) => Shape.types(one).includes("boolean"))
       if (inline !== undefined) all.push(assignment(key, "text", inline))
       else if (isFlag && next !== "true" && next !== "false") all.push(assignment(key, "text", "true"))
-      else if (next === undefined) return yield* fail(`The argument ${quote(`--${key}`)} needs a value.`)
+      else if (next === undefined) return yield* usage(`The argument ${quote(`--${key}`)} needs a value.`)
       else {
         all.push(assignment(key, "text", next))
         at++
@@ -125,7 +126,7 @@ const json = (text: string, where: string): Either.Either<Json, Usage> =>
 export const object = (text: string, where: string): Either.Either<JsonObject, Usage> =>
   Either.flatMap(
     json(text, where),
-    (value) => isObject(value) ? Either.right(value) : fail(`${where} is no JSON object.`, "Write {\"name\": value}.")
+    (value) => isObject(value) ? Either.right(value) : usage(`${where} is no JSON object.`, "Write {\"name\": value}.")
   )
 
 const number = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
@@ -188,13 +189,13 @@ export const typed = (
   }
   const names = allowed.map(textOf)
   if (names.length > 0) {
-    return fail(
+    return usage(
       `${quote(key)} cannot be ${quote(text)}.`,
       suggestion(nearest(text, names)) ?? `It is one of ${listed(names)}.`
     )
   }
   const isWithin = among.some((one) => Shape.types(one).includes("object"))
-  return fail(
+  return usage(
     `${quote(key)} has to be ${Shape.typeText(root, schema)}, and ${quote(text)} is not.`,
     isWithin ? `Write ${key}.name=value or ${key}:={…}.` : undefined
   )
@@ -222,7 +223,7 @@ const place = (root: JsonObject, key: string): Either.Either<Place, Usage> => {
     else if (path.length > 0 && list !== undefined && /^\d{1,4}$/.test(name)) schema = Shape.items(list)
     else if (open !== undefined) schema = Shape.additional(open)
     else {
-      return fail(
+      return usage(
         `The tool takes no argument ${quote([...path, name].join("."))}.`,
         suggestion(nearest(name, names).map((near) => [...path, near].join("."))) ??
           (names.length === 0 ? "It takes none." : `It takes ${listed(names)}.`)
@@ -271,7 +272,7 @@ export const build = (
       const isList = Shape.alternatives(schema, of).some((one) =>
         Shape.types(one).includes("array")
       )
-      if (values.length > 1 && !isList) return yield* fail(`The argument ${quote(key)} is given twice.`)
+      if (values.length > 1 && !isList) return yield* usage(`The argument ${quote(key)} is given twice.`)
       let tree = top
       for (const step of path.slice(0, -1)) {
         const next = treeOf(tree.get(step))
@@ -284,7 +285,7 @@ export const build = (
     const missing = base !== undefined
       ? []
       : Shape.parameters(schema).filter(({ name, required }) => required && !Object.hasOwn(args, name))
-    return missing.length === 0 ? args : yield* fail(
+    return missing.length === 0 ? args : yield* usage(
       `The tool needs ${missing.map(({ name, schema: of }) => `${name} (${Shape.typeText(schema, of)})`).join(", ")}.`,
       `Write ${missing.map(({ name }) => `${name}=…`).join(" ")}.`
     )

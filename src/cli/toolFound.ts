@@ -27,8 +27,7 @@ export const choice = (
   Effect.gen(function*() {
     const server = identityOf(ref, discovery)?.server
     if (server === undefined) return { consent: shared.servers.length > 0 }
-    const [found] = yield* Application.named([server], discovery)
-    if (found !== undefined) yield* usable(found, discovery)
+    yield* usable(yield* Application.server(server, discovery), discovery)
     return { servers: [server], consent: true }
   })
 

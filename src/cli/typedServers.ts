@@ -6,7 +6,7 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as ShellWords from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
-import { Usage } from "./Usage.ts"
+import { Usage, usage } from "./Usage.ts"
 
 /** A server as a native file has it. */
 export type Entry =
@@ -16,8 +16,6 @@ export type Entry =
     readonly env?: { readonly [name: string]: string }
   }
   | { readonly type?: "ws"; readonly url: string; readonly headers?: { readonly [name: string]: string } }
-
-const usage = (detail: string, next: string) => Either.left(new Usage({ detail, next }))
 
 /** A fault shows the first word at most, because what follows may be a secret. */
 const unreadable = (option: string, text: string, example: string) => {

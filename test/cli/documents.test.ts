@@ -18,13 +18,14 @@ import { Prompts } from "../../src/cli/commands/prompts.ts"
 import { Read } from "../../src/cli/commands/read.ts"
 import { Resources } from "../../src/cli/commands/resources.ts"
 import { Agreed } from "../../src/cli/commands/revoke.ts"
-import { Entry, Serving } from "../../src/cli/commands/serve.ts"
+import { Serving } from "../../src/cli/commands/serve.ts"
 import { Smoke } from "../../src/cli/commands/smoke.ts"
 import { Changed, Status } from "../../src/cli/commands/status.ts"
 import { Tools, ToolShape } from "../../src/cli/commands/tools.ts"
 import { Edited } from "../../src/cli/configEdit.ts"
 import { Found } from "../../src/cli/configFound.ts"
 import { Failed } from "../../src/cli/failure.ts"
+import { Entry } from "../../src/cli/printConfig.ts"
 
 /** By command line; what `config schema` and `repl` write is a schema of a standard, and the documents of other commands. */
 const documents: Readonly<Record<string, Schema.Schema.AnyNoContext>> = {

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { Entry } from "../../src/cli/commands/serve.ts"
 import * as PrintConfig from "../../src/cli/printConfig.ts"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
@@ -110,7 +109,9 @@ describe("serve --print-config", () => {
       const at = yield* place
       const path = at.write("home/.config/VSCodium/User/mcp.json", {})
       const { out } = yield* run(at, ["serve", "--print-config", "vscode", "--json"])
-      const { text, ...entry } = Schema.decodeUnknownSync(Schema.parseJson(Entry), { onExcessProperty: "error" })(out)
+      const { text, ...entry } = Schema.decodeUnknownSync(Schema.parseJson(PrintConfig.Entry), {
+        onExcessProperty: "error"
+      })(out)
       assert.deepInclude(entry, { host: "vscode", path, root: "servers", format: "jsonc" })
       assert.deepStrictEqual(Object.keys(JSON.parse(text)), ["servers"])
     }))

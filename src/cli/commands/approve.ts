@@ -12,13 +12,14 @@ import * as Application from "../Application.ts"
 import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as Lookup from "../lookup.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import { reasonOf } from "../serverView.ts"
 import { choice, identityOf, usable } from "../toolFound.ts"
 import { format, spelled } from "../toolRef.ts"
-import { Usage } from "../Usage.ts"
+import { Usage, usage } from "../Usage.ts"
 
 const reasons: Record<Trust.Why, string> = {
   new: "not approved yet",
@@ -83,25 +84,18 @@ const told = (one: Trust.Pending, decision: Decided["decision"], granted: Readon
 const settled = (
   wanted: string,
   variables: ReadonlyArray<string>,
-  { discovery }: Application.Found
+  { discovery }: Lookup.Found
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const found = discovery.servers.find(({ fingerprint, name }) => name === wanted || fingerprint === wanted)
-    if (found === undefined) {
-      if (isFingerprint(wanted)) {
-        return yield* new Usage({
-          detail: "Nothing that waits has this fingerprint: what was shown may have become something else.",
-          next: "Look again with `mcp-runtime approve`."
-        })
-      }
-      return yield* new McpError.NotFound({
-        server: "",
-        kind: "server",
-        name: wanted,
-        suggestions: nearest(wanted, discovery.servers.map(({ name }) => name))
+    const known = discovery.servers.find(({ fingerprint, name }) => name === wanted || fingerprint === wanted)
+    if (known === undefined && isFingerprint(wanted)) {
+      return yield* new Usage({
+        detail: "Nothing that waits has this fingerprint: what was shown may have become something else.",
+        next: "Look again with `mcp-runtime approve`."
       })
     }
+    const found = known ?? (yield* Application.server(wanted, discovery))
     yield* usable(found, discovery)
     if (found.state._tag === "Denied") {
       return yield* new McpError.PermissionDenied({
@@ -125,12 +119,10 @@ const settled = (
 
 const variablesOf = (one: Trust.Pending, wanted: ReadonlyArray<string>): Effect.Effect<void, Usage> => {
   const unknown = wanted.find((name) => !one.variables.includes(name))
-  return unknown === undefined ? Effect.void : Effect.fail(
-    new Usage({
-      detail: `The server "${one.server}" does not ask for the variable "${unknown}".`,
-      next: suggestion(nearest(unknown, one.variables)) ??
-        (one.variables.length === 0 ? "It asks for none." : `It asks for ${one.variables.join(", ")}.`)
-    })
+  return unknown === undefined ? Effect.void : usage(
+    `The server "${one.server}" does not ask for the variable "${unknown}".`,
+    suggestion(nearest(unknown, one.variables)) ??
+      (one.variables.length === 0 ? "It asks for none." : `It asks for ${one.variables.join(", ")}.`)
   )
 }
 
@@ -139,7 +131,7 @@ const decide = (
   one: Trust.Pending,
   wanted: ReadonlyArray<string>,
   isNamedExactly: boolean,
-  { trust }: Application.Found
+  { trust }: Lookup.Found
 ) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
@@ -178,11 +170,13 @@ const list = (waiting: ReadonlyArray<Trust.Pending>) =>
     )
   })
 
+const unasked = "There is no terminal to ask at. After reading this, approve it with"
+
 const codeOf = (decided: ReadonlyArray<Decided>): ExitCode.ExitCode =>
   decided.every(({ decision }) => decision === "approved") ? ExitCode.ok : ExitCode.permission
 
 const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values }) =>
-  Application.find(shared, (found) =>
+  Lookup.find(shared, (found) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       yield* Application.named(shared.servers, found.discovery)
@@ -212,10 +206,7 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
       if (chosen.length === 0) yield* screen.note("Nothing waits to be agreed to.")
       const open = decided.filter(({ decision }) => decision === "waiting").map(({ fingerprint }) => fingerprint)
       if (open.length > 0) {
-        yield* screen.err(
-          "There is no terminal to ask at. After reading this, approve it with",
-          ...open.map((fingerprint) => `  mcp-runtime approve ${fingerprint}`)
-        )
+        yield* screen.err(unasked, ...open.map((fingerprint) => `  mcp-runtime approve ${fingerprint}`))
       }
       if (shared.json) yield* screen.json(Approvals, { servers: decided })
       return codeOf(decided)
@@ -256,6 +247,7 @@ const decideTool = (
         next: "Look at what it is now before you agree to it."
       })
     }
+    const byFingerprint = `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
     if (fingerprint === undefined && one.changes.some(({ omitted = 0 }) => omitted > 0)) {
       yield* screen.err(
         [
@@ -263,15 +255,12 @@ const decideTool = (
           "its new definition is too long to be shown whole, so it cannot be approved here."
         ],
         "Read the whole definition, or have the server's author explain it, and approve exactly this one with",
-        `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
+        byFingerprint
       )
       return "waiting"
     }
     if (!screen.isInteractive && fingerprint === undefined) {
-      yield* screen.err(
-        "There is no terminal to ask at. After reading this, approve it with",
-        `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
-      )
+      yield* screen.err(unasked, byFingerprint)
       return "waiting"
     }
     if (screen.isInteractive && !(yield* Screen.confirm(screen, "Use it as it is now?"))) return "refused"
@@ -288,7 +277,7 @@ const approveTool = (
     shared,
     (discovery) =>
       identityOf(ref, discovery) === undefined
-        ? Effect.fail(new Usage({ detail: "The tool is to be named with its server.", next: "Write SERVER/TOOL." }))
+        ? usage("The tool is to be named with its server.", "Write SERVER/TOOL.")
         : choice(ref, discovery, shared),
     ({ discovery, pins, runtime, settled }) =>
       Effect.gen(function*() {
@@ -324,7 +313,7 @@ const approveTool = (
 
 const run: Command.Command["run"] = (invocation) => {
   const { args, isSet, value } = invocation
-  const wrong = (detail: string) => Effect.fail(new Usage({ detail, next: "See mcp-runtime approve --help." }))
+  const wrong = (detail: string) => usage(detail, "See mcp-runtime approve --help.")
   const ref = value("tool")
   if (isSet("all") && (args.length > 0 || ref !== undefined)) return wrong("It is either all of them, or one.")
   if (isSet("variable") && (args.length === 0 || ref !== undefined)) {

@@ -16,7 +16,7 @@ import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
 import * as Table from "../table.ts"
 import { usable } from "../toolFound.ts"
-import { Usage } from "../Usage.ts"
+import { Usage, usage } from "../Usage.ts"
 
 const State = Schema.Literal("logged-in", "logged-out", "configured", "blocked", "disabled", "invalid", "unknown")
 
@@ -105,8 +105,8 @@ const isRemote = (found: ConfigDiscovery.Found): boolean => {
 const remote = (server: string, discovery: ConfigDiscovery.Discovery) =>
   Effect.gen(function*() {
     yield* NoServers.refuse(discovery)
-    const [found] = yield* Application.named([server], discovery)
-    if (found !== undefined && isRemote(found)) return found
+    const found = yield* Application.server(server, discovery)
+    if (isRemote(found)) return found
     return yield* new Usage({
       detail: `"${server}" runs on this machine, and has no login.`,
       next: "mcp-runtime auth status shows the servers that have one."
@@ -232,10 +232,8 @@ const status = (server: string | undefined, { shared }: Command.Invocation) => {
 
 const actions = ["login", "logout", "status"]
 
-const wrong = (detail: string, next: string | undefined) => Effect.fail(new Usage({ detail, next }))
-
 const unnamed = (action: string) =>
-  wrong(
+  usage(
     "The server is not named.",
     `Write mcp-runtime auth ${action} SERVER; mcp-runtime auth status shows which there are.`
   )
@@ -251,7 +249,7 @@ const run: Command.Command["run"] = (invocation) => {
     case "status":
       return status(server, invocation)
     default:
-      return wrong(`There is nothing called "${action}" to do.`, suggestion(nearest(action, actions)))
+      return usage(`There is nothing called "${action}" to do.`, suggestion(nearest(action, actions)))
   }
 }
 

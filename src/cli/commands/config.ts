@@ -14,21 +14,21 @@ import { jsonSchema } from "../../config/nativeDocument.ts"
 import * as Trust from "../../config/Trust.ts"
 import * as McpError from "../../McpError.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
-import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
 import * as Found from "../configFound.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Failure from "../failure.ts"
 import * as IssueShape from "../issueShape.ts"
+import * as Lookup from "../lookup.ts"
 import * as NoServers from "../noServers.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as TypedServers from "../typedServers.ts"
-import { Usage } from "../Usage.ts"
+import { usage } from "../Usage.ts"
 
 const overview = ({ shared }: Command.Invocation) =>
-  Application.look(shared, (discovery) =>
+  Lookup.look(shared, ({ discovery }) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       if (shared.json) yield* screen.json(Found.Found, Found.of(discovery))
@@ -99,7 +99,7 @@ const validate = (file: string, { shared, value }: Command.Invocation) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const host = value("host")
-    if (host !== undefined) yield* Application.knownHost(host)
+    if (host !== undefined) yield* Lookup.knownHost(host)
     const content = yield* contentOf(file, host)
     const { files, issues: all, servers } = yield* only({ ...content, host })
     // a variable can be set, and a program of that name can exist, on another machine
@@ -123,7 +123,7 @@ const validate = (file: string, { shared, value }: Command.Invocation) =>
     return valid ? ExitCode.ok : ExitCode.config
   })
 
-const wrong = (detail: string, next = "See mcp-runtime config --help.") => Effect.fail(new Usage({ detail, next }))
+const wrong = (detail: string, next = "See mcp-runtime config --help.") => usage(detail, next)
 
 const add = (invocation: Command.Invocation, [name, ...command]: ReadonlyArray<string>) =>
   Effect.gen(function*() {
@@ -150,10 +150,11 @@ const remove = (invocation: Command.Invocation, [name, ...others]: ReadonlyArray
 const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    for (const host of hosts) yield* Application.knownHost(host, ["all"])
+    for (const host of hosts) yield* Lookup.knownHost(host, ["all"])
     if (hosts.length > 0) yield* ConfigEdit.importHosts(shared, hosts, isSet("workspace"))
     else {
-      const found = NoServers.hostsOf(yield* Application.look({ ...shared, imports: ["all"] }, Effect.succeed))
+      const { discovery } = yield* Lookup.look({ ...shared, imports: ["all"] }, Effect.succeed)
+      const found = NoServers.hostsOf(discovery)
       if (found.length === 0) yield* screen.note("No other program on this machine has servers.")
       else yield* screen.out(...NoServers.lines(found, (path) => path, screen.columns))
     }

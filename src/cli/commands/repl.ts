@@ -1,6 +1,5 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this is where lines are edited on the terminal of the process
 /** `mcp-runtime repl`: many commands over connections that stay open. */
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -22,7 +21,7 @@ import * as Help from "../help.ts"
 import * as Latency from "../latency.ts"
 import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
-import { Usage } from "../Usage.ts"
+import { Usage, usage } from "../Usage.ts"
 
 export interface Reading {
   /** What is typed after a prompt; nothing at the end of the input. */
@@ -243,9 +242,9 @@ const ran = (
 
 const wordsOf = (line: string): Either.Either<ReadonlyArray<string>, Usage> => {
   const { unclosed, words } = ShellWords.split(line, ShellWords.shell)
-  return unclosed === undefined ? Either.right(words.map(({ text }) => text)) : Either.left(
-    new Usage({ detail: `A ${unclosed} is not closed.`, next: `Write \\${unclosed} for the character itself.` })
-  )
+  return unclosed === undefined
+    ? Either.right(words.map(({ text }) => text))
+    : usage(`A ${unclosed} is not closed.`, `Write \\${unclosed} for the character itself.`)
 }
 
 const loop = (
@@ -262,13 +261,10 @@ const loop = (
       const command = Effect.flatMap(
         wordsOf(line),
         (words) => ran(json && !words.includes("--json") ? [...words, "--json"] : words)
-      ).pipe(
-        Effect.catchAll((error) => Failure.show(error, json)),
-        // one bad line costs none of the others
-        Effect.catchAllDefect((defect) => Failure.bug(Cause.die(defect)))
       )
       const cancelled = Effect.as(reading.interrupted, undefined)
-      const code = yield* Effect.raceFirst(command, cancelled)
+      // one bad line costs none of the others
+      const code = yield* Effect.raceFirst(Failure.shown(command, json), cancelled)
       if (code === undefined) {
         screen.progress(undefined)
         yield* screen.err("cancelled")
@@ -293,11 +289,12 @@ const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen[
       )
     }),
   input: () =>
-    Effect.fail(new Usage({ detail: "The lines come from the standard input, and nothing else does.", next: instead })),
+    usage(
+      "The lines come from the standard input, and nothing else does.",
+      "Write the arguments with --args or key:=json."
+    ),
   json: screen.jsonLine
 })
-
-const instead = "Write the arguments with --args or key:=json."
 
 const run: Command.Command["run"] = ({ shared }) =>
   Effect.scoped(Effect.gen(function*() {

@@ -5,9 +5,9 @@ import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Scope from "../../config/Scope.ts"
 import * as McpError from "../../McpError.ts"
 import { nearest } from "../../text/nearest.ts"
-import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as Lookup from "../lookup.ts"
 import * as Screen from "../Screen.ts"
 
 /** The document of `revoke --json`: of what was agreed to, or what is so no longer. */
@@ -29,7 +29,7 @@ const isAgreed = ({ config, provenance, sources, state }: ConfigDiscovery.Found)
   [provenance, ...sources].some(({ origin }) => !Scope.rights(origin).start && origin !== "code")
 
 const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
-  Application.find(shared, ({ discovery, trust }) =>
+  Lookup.find(shared, ({ discovery, trust }) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const agreed = discovery.servers.filter(isAgreed)

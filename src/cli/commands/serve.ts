@@ -2,17 +2,14 @@
 /** `mcp-runtime serve`: all servers behind one. */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as Dialect from "../../config/Dialect.ts"
+import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
-import * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as NodeHttpListener from "../../node/NodeHttpListener.ts"
 import * as NodeMcpServe from "../../node/NodeMcpServe.ts"
@@ -31,7 +28,8 @@ import * as ExitCode from "../ExitCode.ts"
 import * as NodeAsk from "../nodeAsk.ts"
 import * as PrintConfig from "../printConfig.ts"
 import * as Screen from "../Screen.ts"
-import { Usage } from "../Usage.ts"
+import * as Unattended from "../unattended.ts"
+import { Usage, usage } from "../Usage.ts"
 
 /** The document of `serve --http PORT --json`, written once it listens. */
 export const Serving = Schema.Struct({
@@ -40,33 +38,10 @@ export const Serving = Schema.Struct({
   token: Schema.NullOr(Schema.String),
   servers: Schema.Array(Schema.String),
   /** The calls that are allowed where no rule decides and the client cannot ask a person. */
-  unattended: Schema.Struct({
-    /**
-     * `approved`: what the person at the terminal of this program approves. `read-only`: the read-only tools of the trusted
-     * servers. Both: what `allow` covers.
-     */
-    allows: Schema.Literal("approved", "read-only", "everything"),
-    trusted: Schema.Array(Schema.String),
-    /** The rules of --allow. */
-    allow: Schema.Array(Schema.String),
-    /** Flags that allow more. */
-    flags: Schema.Array(Schema.String)
-  })
+  unattended: Unattended.Unattended
 })
 
 const variable = "MCP_RUNTIME_TOKEN"
-
-/** The entry that `--print-config HOST --json` writes. */
-export const Entry = Schema.Struct({
-  host: Schema.String,
-  /** The file for it; null for a host without a file of its own. */
-  path: Schema.NullOr(Schema.String),
-  /** The key of the servers in the file. */
-  root: Schema.String,
-  format: Schema.Literal("json", "jsonc", "toml", "yaml"),
-  text: Schema.String,
-  unattended: Serving.fields.unattended
-})
 
 /** The number of gateways around a server. Each gateway passes it on, so that one that reads its own entry ends. */
 const depthVariable = "MCP_RUNTIME_SERVING"
@@ -83,16 +58,14 @@ const withDepth = (
   const hasOwnServers = configs.length + stdio.length + urls.length > 0
   return depth < (hasOwnServers ? maxDepth : 1)
     ? Effect.succeed({ ...host, variables: () => ({ ...host.variables(), [depthVariable]: String(depth + 1) }) })
-    : Effect.fail(usage(
+    : usage(
       "Another gateway started this gateway, which would start itself without end.",
       "Remove the server that runs mcp-runtime serve from the configuration, or give it other servers with --config."
-    ))
+    )
 }
 
 /** The fewest characters of a token that cannot be guessed. */
 const minToken = 16
-
-const usage = (detail: string, next: string) => new Usage({ detail, next })
 
 const portOf = (text: string): Effect.Effect<number, Usage> => {
   const port = Number(text)
@@ -152,16 +125,15 @@ const optionsOf = ({ isSet, value, values }: Command.Invocation): Partial<McpSer
 const allowed = ({ values }: Command.Invocation): Effect.Effect<ReadonlyArray<PermissionRule.Input>, Usage> =>
   Effect.forEach(values("allow"), (tool) => {
     const rule: PermissionRule.Input = { decision: "allow", tool, source: "user" }
-    return Either.match(PermissionRule.parse(rule), {
+    return Either.mapBoth(PermissionRule.parse(rule), {
       onLeft: ({ detail }) =>
-        Effect.fail(
-          usage(`--allow needs a rule such as demo/echo or demo/*, and ${tool} is not valid: ${detail}.`, advice)
-        ),
-      onRight: () => Effect.succeed(rule)
+        new Usage({
+          detail: `--allow needs a rule such as demo/echo or demo/*, and ${tool} is not valid: ${detail}.`,
+          next: "Write --allow SERVER/TOOL, once for each rule, or --caller-decides to allow every call."
+        }),
+      onRight: () => rule
     })
   })
-
-const advice = "Write --allow SERVER/TOOL, once for each rule, or --caller-decides to allow every call."
 
 /** The file whose `permissions.allow` this gateway follows, if there is one. */
 const rulesFile = ({ files }: ConfigDiscovery.Discovery): string | undefined =>
@@ -183,136 +155,6 @@ const permissionsOf = (
   },
   ...(isSet("caller-decides") ? { otherwise: { model: "allow", program: "allow", person: "allow" } } : {})
 })
-
-type Unattended = typeof Serving.Type["unattended"]
-
-const unattendedOf = (
-  { isSet, values }: Command.Invocation,
-  { configs }: ConfigDiscovery.Discovery,
-  isAttended: boolean
-): Unattended => {
-  const isOpen = isSet("caller-decides")
-  const usable = configs.filter(({ blocked, enabled }) => blocked === undefined && enabled !== false)
-  const patterns = usable.flatMap(({ name: server }) => {
-    const tool = `${server}/*`
-    // a server's name may have characters that a rule cannot have
-    const rule = PermissionRule.parse({ decision: "allow", tool })
-    const isRule = Either.isRight(rule) && rule.right.matches({ kind: "tool", server, name: "any" })
-    return isRule && !values("allow").includes(tool) ? [`--allow ${ShellWords.quote(tool)}`] : []
-  })
-  return {
-    allows: isOpen ? "everything" : isAttended ? "approved" : "read-only",
-    trusted: usable.filter(ServerConfig.isTrusted).map(({ name }) => name),
-    allow: values("allow"),
-    flags: isOpen ? [] : [...patterns, "--caller-decides"]
-  }
-}
-
-const maxListed = 5
-
-const listed = (names: ReadonlyArray<string>): string =>
-  names.length > maxListed
-    ? `${names.slice(0, maxListed).join(", ")} and ${names.length - maxListed} more`
-    : names.join(", ")
-
-/** What holds for clients that cannot ask a person, printed at the start. */
-const banner = ({ allow, allows, flags, trusted }: Unattended): ReadonlyArray<string> => {
-  if (allows === "everything") {
-    return ["Calls that no rule decides are allowed (--caller-decides): the client must ask its user before each call."]
-  }
-  const byRule = allow.length === 0 ? [] : [`calls that the rule ${listed(allow)} covers`]
-  const allowed = [...(trusted.length === 0 ? [] : [`read-only tools of ${listed(trusted)}`]), ...byRule]
-  const otherwise = allows === "approved"
-    ? `For a client that cannot ask, this terminal asks${allow.length === 0 ? "" : `, except for ${byRule.join()}`}.`
-    : allowed.length === 0
-    ? "For a client that cannot ask, all such calls are refused, because no server here is trusted."
-    : `For a client that cannot ask, only these are allowed: ${allowed.join(", and ")}.`
-  return [
-    "A call that no rule decides is put to the person behind the client, if the client can ask (elicitation).",
-    otherwise,
-    `To allow more, add ${flags.slice(0, -1).slice(0, maxListed).concat(flags.slice(-1)).join(" or ")} to this command.`
-  ]
-}
-
-/** The name of the entry, and the command of the package. */
-const program = { name: "mcp-runtime", command: "npx", args: ["-y", "effect-mcp-runtime", "serve"] }
-
-/** The options that concern only this run: how it listens, and what it prints. */
-const ofThisRun = new Set(["print-config", "http", "host", "allow-host", "allow-origin", "token-file", "no-token"])
-
-/** The options of this invocation, with whole paths, because a host starts the program in another folder. */
-const carriedOver = (
-  { isSet, shared, values }: Command.Invocation
-): Effect.Effect<ReadonlyArray<string>, never, Path.Path> =>
-  Effect.map(Path.Path, ({ resolve }) => {
-    const { configs, env, envFiles, headers, imports, inputs, name, root, servers, stdio, urls } = shared
-    const all: ReadonlyArray<readonly [option: string, values: ReadonlyArray<string>]> = [
-      ["config", configs.map((file) => resolve(file))],
-      ["root", root === undefined ? [] : [resolve(root)]],
-      ["import", imports],
-      ["server", servers],
-      ["stdio", stdio],
-      ["url", urls],
-      ["name", name === undefined ? [] : [name]],
-      ["env", env],
-      ["header", headers],
-      ["input", inputs],
-      ["env-file", envFiles.map((file) => resolve(file))],
-      ...command.options.flatMap(({ name, value }) =>
-        value === undefined || ofThisRun.has(name) ? [] : [[name, values(name)] as const]
-      )
-    ]
-    const flags = command.options.filter(({ name, value }) =>
-      value === undefined && !ofThisRun.has(name) && isSet(name)
-    )
-    return [
-      ...all.flatMap(([option, values]) => values.flatMap((value) => [`--${option}`, value])),
-      ...flags.map(({ name }) => `--${name}`)
-    ]
-  })
-
-/** Writes the entry with which a host starts this gateway to stdout, and the place for it to stderr. */
-const printConfig = (
-  invocation: Command.Invocation,
-  host: string,
-  { discovery, near }: Application.Found
-): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
-  Effect.gen(function*() {
-    yield* Application.knownHost(host)
-    const dialect = Dialect.find(host)
-    if (dialect === undefined || !PrintConfig.isWritable(dialect)) {
-      return yield* usage(`${host} has no file of its own for servers.`, "Choose another host.")
-    }
-    const { title } = dialect
-    if (discovery.files.some(({ provider, servers }) => provider === host && servers > 0)) {
-      const detail = `This gateway reads the file of ${title}, so an entry there would start the gateway in itself.`
-      return yield* usage(detail, `Leave out --import ${host}, and copy the servers to a file of this program.`)
-    }
-    const screen = yield* Screen.Screen
-    const files = yield* FileSystem.FileSystem
-    const args = [...program.args, ...(yield* carriedOver(invocation))]
-    const environment = yield* HostEnvironment.HostEnvironment
-    const { format, paths, root, text } = PrintConfig.print(
-      dialect,
-      { ...program, args },
-      environment,
-      ConfigDiscovery.defaults
-    )
-    const existing = yield* Effect.filter(paths, (path) => Effect.orElseSucceed(files.exists(path), () => false))
-    const path = existing[0] ?? paths[0]
-    const unattended = unattendedOf(invocation, discovery, false)
-    if (invocation.shared.json) {
-      yield* screen.json(Entry, { host, path: path ?? null, root, format, text, unattended })
-      return ExitCode.ok
-    }
-    yield* screen.out(...text.split("\n"))
-    yield* screen.note(
-      path === undefined ? `Paste it into the settings of ${title}.` : `The file of ${title} is ${near(path)}.`,
-      `If ${root} is there already, add only the entry ${program.name} to it. Then restart ${title}.`,
-      ...banner(unattended)
-    )
-    return ExitCode.ok
-  }).pipe(Effect.provide(NodeContext.layer))
 
 /**
  * The terminal at which a person can be asked about calls, while this process is in its foreground. Over stdio it is not that
@@ -348,7 +190,7 @@ const overHttp = (
   invocation: Command.Invocation,
   gateway: McpServe.Gateway,
   discovery: ConfigDiscovery.Discovery,
-  unattended: Unattended,
+  unattended: Unattended.Unattended,
   port: number
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen | Scope.Scope> =>
   Effect.gen(function*() {
@@ -369,7 +211,7 @@ const overHttp = (
     else {
       yield* screen.out(`Serving ${servers.length} ${servers.length === 1 ? "server" : "servers"} at ${url}`)
       if (made !== undefined) yield* screen.out(`Callers send this header: Authorization: Bearer ${made}`)
-      yield* screen.note(...banner(unattended), "Ctrl-C ends it.")
+      yield* screen.note(...Unattended.banner(unattended), "Ctrl-C ends it.")
     }
     return yield* Effect.never
   })
@@ -381,9 +223,11 @@ const run: Command.Command["run"] = (invocation) => {
     const port = http === undefined ? undefined : yield* portOf(http)
     const rules = yield* allowed(invocation)
     const host = value("print-config")
-    if (host !== undefined) return yield* Application.over(shared, (found) => printConfig(invocation, host, found))
+    if (host !== undefined) {
+      return yield* Application.over(shared, (found) => PrintConfig.run(invocation, command.options, host, found))
+    }
     const environment = yield* withDepth(shared, yield* HostEnvironment.HostEnvironment)
-    return yield* Application.over(shared, ({ adapt, discovery }, ground) =>
+    return yield* Application.over(shared, ({ adapt, discovery }) =>
       Effect.scoped(Effect.gen(function*() {
         yield* reportBlocked(discovery)
         const terminal = isSet("caller-decides") ? undefined : yield* terminalOf(port !== undefined)
@@ -399,15 +243,15 @@ const run: Command.Command["run"] = (invocation) => {
         })
         const needed = yield* Layer.build(
           Layer.merge(
-            Layer.provide(runtimes, Layer.merge(Layer.succeedContext(ground), approval)),
+            Layer.provide(runtimes, approval),
             NodeMcpServe.layerGuards({ output: { wrap: value("output") === "wrap" } })
           )
         )
         const gateway = yield* Effect.provide(McpServe.make(optionsOf(invocation)), needed)
-        const unattended = unattendedOf(invocation, discovery, terminal !== undefined)
+        const unattended = Unattended.of(invocation, discovery, terminal !== undefined)
         if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, unattended, port)
         const screen = yield* Screen.Screen
-        if (discovery.configs.length > 0) yield* screen.note(...banner(unattended))
+        if (discovery.configs.length > 0) yield* screen.note(...Unattended.banner(unattended))
         yield* Effect.provide(StdioServer.serve(gateway), NodeStdioLink.layer)
         return ExitCode.ok
       }))).pipe(Effect.provideService(HostEnvironment.HostEnvironment, environment))

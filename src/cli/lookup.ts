@@ -1,0 +1,128 @@
+// @effect-diagnostics strictEffectProvide:off -- what a command needs is known once it has been read
+/** Looks for the servers that an application would see here, tells what is wrong with their files, and starts none. */
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Path from "@effect/platform/Path"
+import * as Effect from "effect/Effect"
+import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as Dialect from "../config/Dialect.ts"
+import * as HostEnvironment from "../config/HostEnvironment.ts"
+import * as Trust from "../config/Trust.ts"
+import * as McpError from "../McpError.ts"
+import type * as McpEvent from "../McpEvent.ts"
+import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
+import { nearest, suggestion } from "../text/nearest.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as Command from "./Command.ts"
+import * as Failure from "./failure.ts"
+import * as NoServers from "./noServers.ts"
+import * as Place from "./place.ts"
+import * as Screen from "./Screen.ts"
+import * as TypedServers from "./typedServers.ts"
+import { type Usage, usage } from "./Usage.ts"
+
+/** What was found, and who decides about it. Nothing has been started. */
+export interface Found {
+  readonly discovery: ConfigDiscovery.Discovery
+  readonly trust: Trust.Trust["Type"]
+  /** A path as a person here would write it. */
+  readonly near: (path: string) => string
+}
+
+/** The services that looked, on which a runtime stands too. */
+export type Ground = ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust
+
+/** The hosts whose files can be read. */
+export const hosts: ReadonlyArray<string> = [...new Set(Dialect.all.map(({ host }) => host))]
+
+/** Refuses an unknown host, and suggests the nearest known name. */
+export const knownHost = (host: string, others: ReadonlyArray<string> = []): Effect.Effect<void, Usage> => {
+  const known = [...hosts, ...others]
+  if (known.includes(host)) return Effect.void
+  const near = suggestion(nearest(host, known))
+  const all = `The hosts are ${known.join(", ")}.`
+  return usage(`Unknown host: ${UntrustedText.excerpt(host, 128)}.`, near === undefined ? all : `${near} ${all}`)
+}
+
+/** Where servers are looked for, and how paths are shown from here. */
+const asked = Effect.fnUntraced(function*(shared: Command.Shared) {
+  const { resolve } = yield* Path.Path
+  const host = yield* HostEnvironment.HostEnvironment
+  for (const name of shared.imports) yield* knownHost(name, ["all"])
+  const folder = resolve()
+  const root = shared.root === undefined ? undefined : resolve(shared.root)
+  const files = shared.configs.map((file) => ({ path: resolve(file) }))
+  const servers = yield* TypedServers.all(shared, folder, host)
+  const isOnly = files.length + servers.length > 0
+  const config = {
+    ...(root === undefined ? {} : { root, directory: root }),
+    imports: shared.imports,
+    files,
+    servers,
+    enableProjectConfig: !isOnly,
+    enableUserConfig: !isOnly
+  }
+  return { config, near: (file: string) => Place.near(file, folder, host.variables()["HOME"]) }
+}, Effect.provide(NodePath.layer))
+
+/** What is there, whatever is wrong with it. */
+export const look = <A, E, R>(
+  shared: Command.Shared,
+  use: (found: Found) => Effect.Effect<A, E, R | Ground>
+): Effect.Effect<A, E | Usage, R> =>
+  Effect.flatMap(asked(shared), ({ config, near }) =>
+    Effect.gen(function*() {
+      const trust = yield* Trust.Trust
+      const { discover } = yield* ConfigDiscovery.ConfigDiscovery
+      const discovery = yield* discover
+      const isChosen = config.imports.length + config.files.length + config.servers.length > 0
+      const isBroken = discovery.issues.some(({ server, severity }) => server === undefined && severity === "error")
+      const others = discovery.servers.length > 0 || isChosen || isBroken
+        ? []
+        : NoServers.hostsOf(yield* NodeMcpRuntime.discovery({ config: { ...config, imports: ["all"] } }))
+      return yield* Effect.provideService(use({ discovery, trust, near }), NoServers.Hosts, others)
+    }).pipe(Effect.provide(NodeMcpRuntime.layerDiscovery({ config }))))
+
+/** What is wrong with files is told, and is an error where nothing is left without them. */
+export const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Discovery) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const faults = issues.filter(({ severity }) => severity === "error")
+    const fatal = faults.find(({ server }) =>
+      server === undefined && (shared.configs.length > 0 || servers.length === 0)
+    )
+    if (fatal !== undefined) {
+      return yield* new McpError.ConfigurationError({
+        server: Failure.fileItself,
+        path: Place.of(fatal),
+        detail: fatal.message
+      })
+    }
+    // `variable-unset` is reported with its server, not here
+    const told = issues.filter(({ kind, severity }) =>
+      kind === "unknown-import" || (severity === "error" && kind !== "variable-unset")
+    )
+    for (const issue of shared.verbose ? issues : told) {
+      const title = issue.severity === "error" ? "invalid: " : "warning: "
+      const text = `${Place.of(issue)}: ${issue.message}`
+      yield* screen.note(...Screen.titled(title, "warning", text, screen.columns))
+    }
+  })
+
+/**
+ * What is there, without faults. Where nothing is, a person at the terminal is asked whether the servers of other programs
+ * are read from now on.
+ *
+ * @param faults - whether faults of files are an error, or are left to the command
+ */
+export const find = <A, E, R>(
+  shared: Command.Shared,
+  use: (found: Found) => Effect.Effect<A, E, R | Ground>,
+  faults: "error" | "collected" = "error"
+): Effect.Effect<A, E | McpError.ConfigurationError | Usage, R | Screen.Screen> =>
+  look(shared, (found) =>
+    Effect.gen(function*() {
+      const { discover } = yield* ConfigDiscovery.ConfigDiscovery
+      const discovery = (yield* NoServers.offer(shared, found.near)) ? yield* discover : found.discovery
+      if (faults === "error") yield* tell(shared, discovery)
+      return yield* use({ ...found, discovery })
+    }))

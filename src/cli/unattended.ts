@@ -1,0 +1,71 @@
+/** The calls that a gateway allows where no rule decides and the client cannot ask a person. */
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
+import * as PermissionRule from "../safety/PermissionRule.ts"
+import * as ShellWords from "../text/shellWords.ts"
+import type * as Command from "./Command.ts"
+
+export const Unattended = Schema.Struct({
+  /**
+   * `approved`: what the person at the terminal of this program approves. `read-only`: the read-only tools of the trusted
+   * servers. Both: what `allow` covers.
+   */
+  allows: Schema.Literal("approved", "read-only", "everything"),
+  trusted: Schema.Array(Schema.String),
+  /** The rules of --allow. */
+  allow: Schema.Array(Schema.String),
+  /** Flags that allow more. */
+  flags: Schema.Array(Schema.String)
+})
+
+export type Unattended = typeof Unattended.Type
+
+export const of = (
+  { isSet, values }: Command.Invocation,
+  { configs }: ConfigDiscovery.Discovery,
+  isAttended: boolean
+): Unattended => {
+  const isOpen = isSet("caller-decides")
+  const usable = configs.filter(({ blocked, enabled }) => blocked === undefined && enabled !== false)
+  const patterns = usable.flatMap(({ name: server }) => {
+    const tool = `${server}/*`
+    // a server's name may have characters that a rule cannot have
+    const rule = PermissionRule.parse({ decision: "allow", tool })
+    const isRule = Either.isRight(rule) && rule.right.matches({ kind: "tool", server, name: "any" })
+    return isRule && !values("allow").includes(tool) ? [`--allow ${ShellWords.quote(tool)}`] : []
+  })
+  return {
+    allows: isOpen ? "everything" : isAttended ? "approved" : "read-only",
+    trusted: usable.filter(ServerConfig.isTrusted).map(({ name }) => name),
+    allow: values("allow"),
+    flags: isOpen ? [] : [...patterns, "--caller-decides"]
+  }
+}
+
+const maxListed = 5
+
+const listed = (names: ReadonlyArray<string>): string =>
+  names.length > maxListed
+    ? `${names.slice(0, maxListed).join(", ")} and ${names.length - maxListed} more`
+    : names.join(", ")
+
+/** What holds for clients that cannot ask a person, printed at the start. */
+export const banner = ({ allow, allows, flags, trusted }: Unattended): ReadonlyArray<string> => {
+  if (allows === "everything") {
+    return ["Calls that no rule decides are allowed (--caller-decides): the client must ask its user before each call."]
+  }
+  const byRule = allow.length === 0 ? [] : [`calls that the rule ${listed(allow)} covers`]
+  const allowed = [...(trusted.length === 0 ? [] : [`read-only tools of ${listed(trusted)}`]), ...byRule]
+  const otherwise = allows === "approved"
+    ? `For a client that cannot ask, this terminal asks${allow.length === 0 ? "" : `, except for ${byRule.join()}`}.`
+    : allowed.length === 0
+    ? "For a client that cannot ask, all such calls are refused, because no server here is trusted."
+    : `For a client that cannot ask, only these are allowed: ${allowed.join(", and ")}.`
+  return [
+    "A call that no rule decides is put to the person behind the client, if the client can ask (elicitation).",
+    otherwise,
+    `To allow more, add ${flags.slice(0, -1).slice(0, maxListed).concat(flags.slice(-1)).join(" or ")} to this command.`
+  ]
+}
