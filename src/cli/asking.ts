@@ -40,10 +40,16 @@ const maxConsent = 4 * Approval.maxShown
 /** The fewest characters that a line counts as, because many short lines scroll the screen too. */
 const width = 80
 
+const lengthOf = (lines: ReadonlyArray<Trust.ConsentLine>): number =>
+  lines.reduce((sum, { text }) => sum + Math.max(width, text.length), 0)
+
+/** Whether a person who is asked about these lines could not see all of them. */
+export const isTooMuch = (lines: ReadonlyArray<Trust.ConsentLine>): boolean => lengthOf(lines) > maxConsent
+
 /** Reports that an entry is too long to be shown, so that only its fingerprint approves it. */
 export const tooLong = (one: Trust.Candidate): ReadonlyArray<Screen.Line> => {
   const all = candidate(one, maxEnds)
-  const length = Trust.consent(one).reduce((sum, { text }) => sum + Math.max(width, text.length), 0)
+  const length = lengthOf(Trust.consent(one))
   return length <= maxConsent ? [] : [
     ...all.slice(0, maxLines),
     ...(all.length <= maxLines ? [] : [`  … and ${all.length - maxLines} more lines`]),

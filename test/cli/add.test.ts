@@ -55,6 +55,20 @@ describe("add", () => {
       assert.match(err, /It may have env\.LOG_FILE too: x+….*\n.*also offered as.*\n[^]* program: +"npx"/)
     }))
 
+  it.scopedLive("asks nothing about a program that is too long to be seen", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const body = structuredClone(weather)
+      Object.assign(body.server.packages[0]!, {
+        packageArguments: [{ type: "positional", value: "x".repeat(100_000) }]
+      })
+      const argv = ["add", "io.github.acme/weather", "--registry", yield* registry(() => ({ body }))]
+      const { asked, code, err } = yield* run(at, argv, { answers: ["y"] })
+      assert.deepStrictEqual([code, asked], [2, []])
+      assert.match(err, /more characters than can be shown before a question\.\n.*--print/)
+      assert.strictEqual((yield* run(at, [...argv, "--yes"])).code, 0)
+    }))
+
   it.scopedLive("replaces with --force a question that is a secret now", () =>
     Effect.gen(function*() {
       const at = yield* place

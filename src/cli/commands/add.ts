@@ -85,6 +85,13 @@ const run: Command.Command["run"] = (invocation) =>
       yield* screen.json(Schema.Unknown, content)
       return ExitCode.ok
     }
+    const lines = Registry.lines(option)
+    if (!isSet("yes") && Asking.isTooMuch(lines)) {
+      return yield* new Usage({
+        detail: "What it would run has more characters than can be shown before a question.",
+        next: "Look at it with --print, and add it with --yes."
+      })
+    }
     // also with --quiet, and what runs last, so that no text of the document scrolls it away
     yield* screen.err(
       [{ text: `${found.name} ${found.version}`, style: "strong" }, `, as ${option.source}`],
@@ -95,7 +102,7 @@ const run: Command.Command["run"] = (invocation) =>
       ...(others.length === 0
         ? []
         : [`It is also offered as ${others.map(({ source }) => source).join(", ")}: choose with --source.`]),
-      ...Asking.consentLines(Registry.lines(option))
+      ...Asking.consentLines(lines)
     )
     if (!isSet("yes") && !(screen.isInteractive && (yield* Screen.confirm(screen, "Add it?")))) {
       return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })
