@@ -28,8 +28,8 @@ interface Around {
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
   /** The invalid entries of files, which are reported already. */
   readonly reported: ReadonlySet<Scope.Provenance>
-  /** By the path of a file. */
-  readonly inputs: ReadonlyMap<string | undefined, ReadonlyArray<Dialect.Input>>
+  /** By an entry of the file that declares them, because a file that several hosts read declares other inputs for each. */
+  readonly inputs: ReadonlyMap<Scope.Provenance, ReadonlyArray<Dialect.Input>>
   readonly isEnabled: (name: string, enabled: boolean) => boolean
 }
 
@@ -65,7 +65,7 @@ const expansionOf = (
 ): Scope.Expansion => {
   const { path, provider, scope } = merged.provenance
   const configDir = path === undefined ? root : folderOf(path)
-  const declared = inputs.get(path) ?? []
+  const declared = inputs.get(merged.provenance) ?? []
   // relative paths of the workspace begin there, and those of other files at the file
   const isOfRoot = path === undefined || scope === "project" || scope === "local"
   const isOnlyOwn = options.expandFrom === "entry" ||
@@ -132,7 +132,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
       merged,
       sources.length === 0 ? [provenance] : sources,
       place.root,
-      inputs.get(provenance.path)
+      inputs.get(provenance)
     )
   const base = { name, provenance, shadows, sources, sameAs, fingerprint }
   const invalid = (kind: ConfigIssue.EntryFault, issue: ConfigIssue.ConfigIssue): Draft => ({
@@ -182,7 +182,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
     : Hazards.hazards({
       ...entry,
       env: ServerConfig.variables(entry),
-      inputs: inputs.get(provenance.path)
+      inputs: inputs.get(provenance)
     }).filter(({ kind }) => !rights.start || kind === "launch-override")
   return {
     found: { ...base, state: { _tag: enabled ? "Ready" : "Disabled" }, entry, config },
@@ -245,7 +245,9 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
       options,
       policies,
       reported: new Set(items.filter(({ _tag }) => _tag === "Invalid").map(({ provenance }) => provenance)),
-      inputs: new Map(files.map(({ inputs, path }) => [path, inputs])),
+      inputs: new Map(
+        files.flatMap(({ inputs, items }) => items.map(({ provenance }) => [provenance, inputs] as const))
+      ),
       isEnabled: switches(options, files)
     }
     const drafts = Merge.merge([...files, Merge.ofCode(options.servers)]).map(decide(around))

@@ -93,7 +93,8 @@ const foldersOf = (place: Place): ReadonlyMap<string, ReadonlyArray<string>> => 
 const patternsOf = (place: Place, location: Dialect.Location): ReadonlyArray<string> => {
   const [name, rest] = location.variable ?? []
   const folder = name === undefined ? undefined : variable(place, name)
-  if (folder !== undefined) return [rest === "" ? slashes(folder) : `${slashes(folder)}/${rest}`]
+  // only the name of the variable is a part of the pattern, because its value can have braces
+  if (folder !== undefined) return [rest === "" ? `{${name}}` : `{${name}}/${rest}`]
   const { path } = location
   if (typeof path === "string" || Array.isArray(path)) return pathsOf(location)
   return Object.entries(path).flatMap(([platform, paths]) => platform === place.platform ? paths ?? [] : [])
@@ -139,11 +140,15 @@ export const locate = (
   imports: ReadonlyArray<Import>
 ): ReadonlyArray<Source> => {
   const words = foldersOf(place)
+  const foldersIn = (word: string): ReadonlyArray<string> => {
+    const folder = variable(place, word)
+    return words.get(word) ?? (folder === undefined ? [] : [slashes(folder).replace(/^~/, () => slashes(place.home))])
+  }
   const expanded = (pattern: string): ReadonlyArray<string> => {
     const [, before = "", word, after = ""] = /^([^{]*)\{(\w+)\}(.*)$/.exec(pattern.replace(/^~/, "{home}")) ?? []
     return word === undefined
       ? [pattern]
-      : (words.get(word) ?? []).flatMap((folder) => expanded(after).map((rest) => before + folder + rest))
+      : foldersIn(word).flatMap((folder) => expanded(after).map((rest) => before + folder + rest))
   }
   const sources = files.map(({ host, path }, rank) => {
     const dialect = host === undefined ? hostOf(path) : Dialect.find(host) ?? Dialect.native

@@ -1,3 +1,4 @@
+import * as Path from "@effect/platform/Path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,6 +9,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
+import * as ConfigFiles from "../../src/config/ConfigFiles.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
 import * as Trust from "../../src/config/Trust.ts"
@@ -285,6 +287,53 @@ describe("ConfigDiscovery", () => {
       const inside = (root: string) => discovered(files, { imports: ["claude-code"], root, directory: root })
       assert.deepStrictEqual(states(yield* inside("/home/me/work")), { mine: "Ready" })
       assert.deepStrictEqual(states(yield* inside("/home/me/work$`")), {})
+    }))
+
+  it.effect("keeps the questions of a host whose file another host reads after it", () =>
+    Effect.gen(function*() {
+      const inputs = [
+        { id: "token", type: "promptString", password: true },
+        { id: "stage", type: "pickString", options: ["dev", "live"], default: "dev" }
+      ]
+      const tool = { command: "node", args: ["${input:stage}"], env: { TOKEN: "${input:token}" } }
+      const settings = {
+        mcp: { inputs, servers: { tool } },
+        "sidecar.mcpServers": { other: { command: "node" } }
+      }
+      const files = { [`${home}/.config/Code/User/settings.json`]: JSON.stringify(settings) }
+      for (const imports of [["all"], ["vscode", "sidecar"], ["sidecar", "vscode"]]) {
+        const { configs } = yield* discovered(files, { imports })
+        const declared = new Map(configs.map(({ expansion, name }) => [name, expansion?.inputs]))
+        assert.deepStrictEqual(declared.get("tool"), [
+          { id: "token", secret: true },
+          { id: "stage", default: "dev", choices: ["dev", "live"] }
+        ])
+        assert.isTrue(declared.has("other"))
+        assert.isUndefined(declared.get("other"))
+      }
+    }))
+
+  it.effect("takes braces in the variable of a host as they are", () =>
+    Effect.gen(function*() {
+      const folders = ["/srv/{team}/codex", "/srv/{home}/{root}", "~/{dir}"]
+      for (const folder of folders) {
+        const path = `${folder.replace("~", home)}/config.toml`
+        const found = yield* Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover).pipe(
+          Effect.provide(Layer.provide(
+            ConfigDiscovery.layerFiles({ directory: root, root, home, imports: ["codex"] }),
+            Layer.mergeAll(
+              ConfigFiles.layerMemory(new Map([[path, "[mcp_servers.theirs]\ncommand = \"node\""]])),
+              Path.layer,
+              Trust.layerMemory(),
+              Layer.succeed(HostEnvironment.HostEnvironment, {
+                platform: "linux",
+                variables: () => ({ HOME: home, CODEX_HOME: folder })
+              })
+            )
+          ))
+        )
+        assert.deepStrictEqual(states(found), { theirs: "Ready" }, folder)
+      }
     }))
 
   it.effect("asks about a server with the questions that it asks, and their answers for nobody", () =>
