@@ -21,6 +21,7 @@ import * as Interpolation from "./Interpolation.ts"
 import * as Reader from "./reader.ts"
 import { isClear } from "./remoteHeaders.ts"
 import * as ServerConfig from "./ServerConfig.ts"
+import { answeredBy } from "./variableAccess.ts"
 
 type Table = Document.Table
 type Value = Document.Value
@@ -40,7 +41,7 @@ export interface Fault {
 
 /** One way to run or to reach the server. */
 export interface Option {
-  /** The last part of the server's name. */
+  /** The name that was asked for, or the last part of the server's name. */
   readonly name: string
   /** The kind of the package (`npm`, `pypi`, `oci`, `nuget`, …), or the transport of the remote. */
   readonly source: string
@@ -131,8 +132,15 @@ const valueKeys = ["value", "default", "isRequired", "valueHint", "format", "cho
 
 /** Makes templates of the inputs of one option, and gathers the questions. */
 class Questions {
-  readonly inputs = new Map<string, Dialect.Input>()
+  /** By the environment variables that answer them. */
+  readonly inputs = new Map<string | undefined, Dialect.Input>()
   readonly optional: Array<Optional> = []
+  private renamed = 1
+  private readonly prefix: string
+
+  constructor(prefix: string) {
+    this.prefix = prefix
+  }
 
   /** The value of an input, its default, or a question; nothing if it can be left out. */
   template(input: Table, id: string, at: string): string | undefined {
@@ -148,6 +156,7 @@ class Questions {
 
   /** A text in which `{name}` stands for a variable, if there is one of this name. */
   filled(value: string, variables: Table, secret: boolean): string {
+    const parts = new Map<string, string>()
     let template = ""
     let end = 0
     for (const match of value.matchAll(/\{([^{}]*)\}/g)) {
@@ -156,16 +165,23 @@ class Questions {
       const variable = table(variables.get(id))
       const fixed = text(variable, "value")
       template += Interpolation.literal(value.slice(end, match.index))
-      template += fixed === undefined ? this.question(id, variable, secret) : Interpolation.literal(fixed)
+      const part = parts.get(id) ??
+        (fixed === undefined ? this.question(id, variable, secret) : Interpolation.literal(fixed))
+      parts.set(id, part)
+      template += part
       end = match.index + match[0].length
     }
     return template + Interpolation.literal(value.slice(end))
   }
 
-  private question(id: string, input: Table, secret: boolean): string {
+  /** A question of its own: two inputs can have one name, and `TOKEN` and `token` are answered by one variable. */
+  private question(name: string, input: Table, secret: boolean): string {
+    const answer = (id: string) => answeredBy({ kind: "input", name: id, fallback: undefined })
+    let id = this.prefix + name
+    while (this.inputs.has(answer(id))) id = `${this.prefix}${name}-${++this.renamed}`
     const fallback = text(input, "default")
     const choices = get(input, "choices")
-    this.inputs.set(id, {
+    this.inputs.set(answer(id), {
       id,
       description: text(input, "description"),
       secret: secret || get(input, "isSecret") === true,
@@ -255,20 +271,25 @@ const itemOf = (name: string, entry: Table) =>
 /** A registry answers with the document under `server`, beside metadata of its own. */
 const serverOf = (root: Table): Table => root.has("server") ? table(root.get("server")) : root
 
+/** The last part of a server's name. */
+export const shortName = (name: string): string => name.replace(/^.*\//s, "")
+
 /**
  * The ways to configure a server that a document offers, packages first. A way that cannot be taken has its fault. A
- * package is started from the registry of its kind, by a program of its kind, whatever the document hints at.
+ * package is started from the registry of its kind, by a program of its kind, whatever the document hints at. The ids of
+ * the questions begin with `as`, because an answer is for all servers of a file that ask by the same id.
  */
-export const options = (document: Table): ReadonlyArray<Option> => {
+export const options = (document: Table, as?: string): ReadonlyArray<Option> => {
   const server = serverOf(document)
-  const name = (text(server, "name") ?? "").replace(/^.*\//s, "")
+  const own = shortName(text(server, "name") ?? "")
+  const prefix = as === undefined ? "" : `${as.replaceAll(/[^\w.-]+/g, "-")}-`
   const option = (from: Table, source: string, read: (questions: Questions, from: Table) => Table | Fault): Option => {
-    const questions = new Questions()
+    const questions = new Questions(prefix)
     const entry = read(questions, from)
     const { inputs, optional } = questions
-    const item = isFault(entry) ? undefined : itemOf(name, entry)
+    const item = isFault(entry) ? undefined : itemOf(own, entry)
     const checked = item?._tag === "Invalid" ? { kind: item.kind, at: item.at } : entry
-    return { name, source: text(from, source) ?? "", entry: checked, inputs: [...inputs.values()], optional }
+    return { name: as ?? own, source: text(from, source) ?? "", entry: checked, inputs: [...inputs.values()], optional }
   }
   return [
     ...tables(server.get("packages")).map((from) => option(from, "registryType", packageOf)),
@@ -301,7 +322,8 @@ export interface Match {
 export interface Found extends Match {
   /** The address of the document, for `source` of an entry. */
   readonly address: string
-  readonly options: ReadonlyArray<Option>
+  /** For `options`. */
+  readonly server: Table
 }
 
 const reference = /^([A-Za-z0-9][\w.-]{0,127}\/[A-Za-z0-9][\w.-]{0,127})(?:@([\w.+-]{1,128}))?$/
@@ -316,24 +338,34 @@ const matchOf = (server: Table): Match => ({
 const listed = (root: Table): Table => table(table(root.get("_meta")).get("io.modelcontextprotocol.registry/official"))
 
 const foundIn = (root: Table | undefined, address: string, name?: string): Effect.Effect<Found, string> => {
-  const match = matchOf(serverOf(root ?? new Map()))
+  const server = serverOf(root ?? new Map())
+  const match = matchOf(server)
   if (root === undefined || match.name === "" || match.name !== (name ?? match.name)) {
     const next = name === undefined ? "give a server.json" : "check the address of the registry"
     return Effect.fail(`it is no document of ${name === undefined ? "a" : "this"} server: ${next}`)
   }
   return listed(root).get("status") === "deleted"
     ? Effect.fail("the server was deleted from the registry")
-    : Effect.succeed({ ...match, address, options: options(root) })
+    : Effect.succeed({ ...match, address, server })
 }
 
 const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
   response.stream.pipe(
     Stream.runFoldEffect({ size: 0, chunks: new Array<Uint8Array>() }, ({ chunks, size }, chunk) => {
-      const all = { size: size + chunk.length, chunks: [...chunks, chunk] }
+      chunks.push(chunk)
+      const all = { size: size + chunk.length, chunks }
       return all.size > maxBytes ? Effect.fail(`the answer has more than ${maxBytes} bytes`) : Effect.succeed(all)
     }),
     Effect.map(({ chunks }) => Buffer.concat(chunks))
   )
+
+/** The next step after an answer with a status other than 200 and 404. */
+const adviceOn = (status: number): string => {
+  if (status >= 300 && status < 400) return "it redirects: give the final address"
+  return status >= 500 || status === 429 || status === 408
+    ? "try again later"
+    : "it refuses the request: check the address, and whether it needs a login"
+}
 
 /** The document at an address; nothing if there is none. */
 const documentAt = (url: string, maxBytes: number) =>
@@ -343,7 +375,7 @@ const documentAt = (url: string, maxBytes: number) =>
         ? Effect.asSome(bytesOf(response, maxBytes))
         : response.status === 404
         ? Effect.succeedNone
-        : Effect.fail(`the registry answers with status ${response.status}: try again later`)
+        : Effect.fail(`the registry answers with status ${response.status}: ${adviceOn(response.status)}`)
     ),
     // a redirect could lead anywhere
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
@@ -377,8 +409,19 @@ const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, time
     })
   )
 
+/** An address without user and password, which errors and logs must not show. */
+const shown = (address: string): string => {
+  if (!URL.canParse(address)) return address.replace(/:\/\/.*@/s, "://")
+  const url = new URL(address)
+  if (url.username + url.password === "") return address
+  url.username = url.password = ""
+  return url.href
+}
+
 const failing = (server: string, address: string) =>
-  Effect.mapError((detail: string) => new McpError.RegistryError({ server, address, detail }))
+  Effect.mapError((detail: string) =>
+    new McpError.RegistryError({ server: shown(server), address: shown(address), detail })
+  )
 
 /**
  * Looks up `name` or `name@version` in a registry; without a version, the latest. Where the registry has no API of
@@ -398,7 +441,7 @@ export const lookUp = (
   const [, name, version = "latest"] = reference.exec(wanted) ?? []
   if (name === undefined) {
     const detail = "a name in the registry is like io.github.acme/weather, with @1.2.3 after it for one version"
-    return new McpError.RegistryError({ server: wanted, address, detail })
+    return failing(wanted, address)(Effect.fail(detail))
   }
   const path = `servers/${encodeURIComponent(name)}`
   const versioned = `${path}/versions/${encodeURIComponent(version)}`

@@ -1,4 +1,6 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
@@ -19,10 +21,17 @@ describe("Registry.lookUp", () => {
       const address = yield* registry()
       const found = yield* lookUp("io.github.acme/weather", { address })
       assert.deepStrictEqual([found.name, found.version], ["io.github.acme/weather", "1.2.0"])
-      assert.deepStrictEqual(found.options.map(({ source }) => source), ["npm", "mcpb", "streamable-http"])
-      assert.deepStrictEqual(found.options[1]?.entry, { kind: "unsupported-field", at: "registryType" })
+      assert.deepStrictEqual(Registry.options(found.server).map(({ source }) => source), [
+        "npm",
+        "mcpb",
+        "streamable-http"
+      ])
+      assert.deepStrictEqual(Registry.options(found.server)[1]?.entry, {
+        kind: "unsupported-field",
+        at: "registryType"
+      })
       const source = `${address}/v0.1/servers/io.github.acme%2Fweather/versions/latest`
-      assert.deepStrictEqual(Registry.document(found, found.options[0]!), {
+      assert.deepStrictEqual(Registry.document(found, Registry.options(found.server)[0]!), {
         mcpServers: {
           weather: {
             type: "stdio",
@@ -34,8 +43,8 @@ describe("Registry.lookUp", () => {
         },
         inputs: [{ id: "KEY", description: "The key", secret: true, default: undefined, choices: undefined }]
       })
-      assert.isUndefined(Registry.document(found, found.options[1]!))
-      assert.deepStrictEqual(Registry.document(found, found.options[2]!), {
+      assert.isUndefined(Registry.document(found, Registry.options(found.server)[1]!))
+      assert.deepStrictEqual(Registry.document(found, Registry.options(found.server)[2]!), {
         mcpServers: {
           weather: {
             type: "streamable-http",
@@ -65,7 +74,7 @@ describe("Registry.lookUp", () => {
     Effect.gen(function*() {
       const address = yield* registry()
       const found = yield* lookUp("io.github.acme/weather", { address })
-      const text = JSON.stringify(Registry.document(found, found.options[0]!))
+      const text = JSON.stringify(Registry.document(found, Registry.options(found.server)[0]!))
       const files = new Map([["/home/me/.config/mcp-runtime/mcp-client.json", text]])
       const { issues, servers } = yield* ConfigDiscovery.ConfigDiscovery.pipe(
         Effect.flatMap(({ discover }) => discover),
@@ -102,7 +111,12 @@ describe("Registry.lookUp", () => {
       const answers: ReadonlyArray<readonly [Parameters<typeof registry>[0], RegExp]> = [
         [() => ({ status: 404, body: {} }), /no such server or version: check the name/],
         [() => ({ status: 503, body: {} }), /status 503: try again later/],
-        [() => ({ status: 302, headers: { location: "https://elsewhere.example/" }, body: {} }), /status 302/],
+        [
+          () => ({ status: 302, headers: { location: "https://elsewhere.example/" }, body: {} }),
+          /status 302: it redirects: give the final address/
+        ],
+        [() => ({ status: 403, body: {} }), /status 403: it refuses the request: check the address/],
+        [() => ({ status: 429, body: {} }), /status 429: try again later/],
         [() => ({ body: { server: { name: "io.github.evil/weather" } } }), /no document of this server/],
         [() => ({ text: "<html>" }), /no document of this server/],
         [() => ({ text: "[".repeat(1_000) }), /no document of this server/],
@@ -134,6 +148,44 @@ describe("Registry.lookUp", () => {
       for (const name of ["", "weather", "a/b/c", "a/..", "../a", "a/b@", "a/b@1/2", "a b/c", `${"a".repeat(200)}/b`]) {
         assert.match(yield* detailOf(name, {}), /like io\.github\.acme\/weather/)
       }
+    }))
+
+  it.effect("shows no user and no password of an address in its errors", () =>
+    Effect.gen(function*() {
+      const credentials = "https://me:secret@acme.example"
+      const attempts = [
+        lookUp(`${credentials}/server.json`, {}),
+        lookUp("https://me:sec/ret@acme.example:x/server.json", {}),
+        lookUp("io.github.acme/weather", { address: credentials }),
+        lookUp("weather", { address: credentials }),
+        Registry.search("weather", { address: credentials }).pipe(Effect.provide(FetchHttpClient.layer))
+      ]
+      for (const attempt of attempts) {
+        const { address, message, server } = yield* Effect.flip<unknown, McpError.RegistryError, never>(attempt)
+        assert.notMatch([address, message, server].join(" "), /me:|sec|ret@/)
+        assert.match(address, /^https:\/\/acme\.example/)
+      }
+      const { address } = yield* Effect.flip(lookUp("http://npm.example/@acme/server.json", {}))
+      assert.strictEqual(address, "http://npm.example/@acme/server.json")
+    }))
+
+  // what took quadratic time would not end within the time that a test has
+  it.effect("reads an answer of many small parts", () =>
+    Effect.gen(function*() {
+      const bytes = new TextEncoder().encode(JSON.stringify(weather).padEnd(400_000))
+      let at = 0
+      const body = new ReadableStream<Uint8Array>({
+        pull: (controller) => at === bytes.length ? controller.close() : controller.enqueue(bytes.subarray(at, ++at))
+      })
+      const client = HttpClient.make((request) =>
+        Effect.succeed(HttpClientResponse.fromWeb(request, new Response(body)))
+      )
+      const found = yield* Effect.provideService(
+        Registry.lookUp("io.github.acme/weather", { timeout: "10 minutes" }),
+        HttpClient.HttpClient,
+        client
+      )
+      assert.strictEqual(found.version, "1.2.0")
     }))
 
   it.effect("names the registry and not a file in its errors", () =>
@@ -183,7 +235,7 @@ describe("Registry.read", () => {
     Effect.gen(function*() {
       const found = yield* read(weather.server)
       assert.deepStrictEqual(found, yield* read(weather))
-      const document = Registry.document(found, found.options[2]!)
+      const document = Registry.document(found, Registry.options(found.server)[2]!)
       assert.deepStrictEqual(document, {
         mcpServers: {
           weather: {
@@ -202,7 +254,9 @@ describe("Registry.read", () => {
   it.effect("shows all of what an option would run, and no value of a secret", () =>
     Effect.gen(function*() {
       const found = yield* read(weather.server)
-      const shown = found.options.map((option) => Registry.lines(option).map(({ label, text }) => `${label}: ${text}`))
+      const shown = Registry.options(found.server).map((option) =>
+        Registry.lines(option).map(({ label, text }) => `${label}: ${text}`)
+      )
       assert.deepStrictEqual(shown[0], [
         "server: \"weather\"",
         "program: \"npx\"",
@@ -213,5 +267,82 @@ describe("Registry.read", () => {
       ])
       assert.deepStrictEqual(shown[1], [])
       assert.include(shown[2]!, "address: \"https://weather.example/mcp\"")
+    }))
+})
+
+describe("Registry.options", () => {
+  const optionsOf = (parts: object, as?: string) =>
+    Effect.map(
+      Registry.read(new TextEncoder().encode(JSON.stringify({ name: "acme/weather", ...parts })), "/server.json"),
+      ({ server }) => Registry.options(server, as)[0]!
+    )
+  const npm = { registryType: "npm", identifier: "weather", version: "1.0.0" }
+
+  it.effect("asks for each input on its own, and once for a variable that one input has twice", () =>
+    Effect.gen(function*() {
+      const path = { type: "positional", valueHint: "path", isRequired: true }
+      const { entry, inputs } = yield* optionsOf({
+        packages: [{
+          ...npm,
+          packageArguments: [
+            path,
+            path,
+            { type: "named", name: "--token", isRequired: true, isSecret: true },
+            { type: "positional", value: "{part}/{part}", variables: { part: { isRequired: true } } },
+            { type: "positional", value: "{part}", variables: { part: { isRequired: true } } }
+          ],
+          environmentVariables: [{ name: "token", isRequired: true }, { name: "TOKEN", isRequired: true }]
+        }]
+      })
+      assert.deepStrictEqual(Registry.isFault(entry) ? entry : [entry.get("args"), entry.get("env")], [
+        [
+          "-y",
+          "weather@1.0.0",
+          "${input:path}",
+          "${input:path-2}",
+          "--token",
+          "${input:token}",
+          "${input:part}/${input:part}",
+          "${input:part-3}"
+        ],
+        new Map([["token", "${input:token-4}"], ["TOKEN", "${input:TOKEN-5}"]])
+      ])
+      assert.deepStrictEqual(inputs.map(({ id, secret }) => [id, secret]), [
+        ["path", false],
+        ["path-2", false],
+        ["token", true],
+        ["part", false],
+        ["part-3", false],
+        ["token-4", false],
+        ["TOKEN-5", false]
+      ])
+    }))
+
+  it.effect("begins the ids of questions with a given name, and keeps literal text that looks like a question", () =>
+    Effect.gen(function*() {
+      const { entry, inputs, name } = yield* optionsOf({
+        packages: [{
+          ...npm,
+          packageArguments: [{ type: "positional", value: "${input:x}" }],
+          environmentVariables: [{ name: "KEY", isRequired: true }]
+        }]
+      }, "my weather")
+      assert.strictEqual(name, "my weather")
+      assert.deepStrictEqual(Registry.isFault(entry) ? entry : [entry.get("args"), entry.get("env")], [
+        ["-y", "weather@1.0.0", "$${input:x}"],
+        new Map([["KEY", "${input:my-weather-KEY}"]])
+      ])
+      assert.deepStrictEqual(inputs.map(({ id }) => id), ["my-weather-KEY"])
+    }))
+
+  // what took quadratic time would not end within the time that a test has
+  it.effect("asks many inputs of one name in linear time", () =>
+    Effect.gen(function*() {
+      const same = Array.from({ length: 20_000 }, () => ({ name: "KEY", isRequired: true }))
+      const taken = same.map((_, at) => ({ name: `KEY-${at}`, isRequired: true }))
+      const { inputs } = yield* optionsOf({
+        packages: [{ ...npm, environmentVariables: [...taken, ...same] }]
+      })
+      assert.strictEqual(new Set(inputs.map(({ id }) => id)).size, 40_000)
     }))
 })

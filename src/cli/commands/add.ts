@@ -6,7 +6,6 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Document from "../../config/document.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as Registry from "../../config/Registry.ts"
 import * as McpError from "../../McpError.ts"
@@ -43,8 +42,8 @@ const find = (wanted: string, address: string) =>
     })
   }).pipe(Effect.provide(Layer.merge(FetchHttpClient.layer, NodeFileSystem.layer)))
 
-const choose = (found: Registry.Found, source: string | undefined) => {
-  const usable = found.options.filter(({ entry }) => !Registry.isFault(entry))
+const choose = (found: Registry.Found, name: string, source: string | undefined) => {
+  const usable = Registry.options(found.server, name).filter(({ entry }) => !Registry.isFault(entry))
   const option = usable.find((option) => source === undefined || option.source === source)
   if (option !== undefined) return Effect.succeed({ option, others: usable.filter((other) => other !== option) })
   const detail = usable.length === 0
@@ -53,33 +52,14 @@ const choose = (found: Registry.Found, source: string | undefined) => {
   return new McpError.RegistryError({ server: found.name, address: found.address, detail })
 }
 
-/**
- * The option under a name. The ids of its questions begin with the name, because an answer is for all servers of a file
- * that ask by the same id.
- */
-const named = (option: Registry.Option, name: string): Registry.Option => {
-  const prefix = `${name.replaceAll(/[^\w.-]+/g, "-")}-`
-  const renamed = (value: Document.Value): Document.Value =>
-    typeof value === "string"
-      ? value.replaceAll(/\$\{input:/g, (start) => start + prefix)
-      : value instanceof Map
-      ? new Map(Array.from(value, ([key, part]) => [key, renamed(part)]))
-      : Array.isArray(value)
-      ? value.map(renamed)
-      : value
-  const entry = Registry.isFault(option.entry) ? option.entry : Document.table(renamed(option.entry))
-  return { ...option, name, entry, inputs: option.inputs.map((input) => ({ ...input, id: prefix + input.id })) }
-}
-
 const run: Command.Command["run"] = (invocation) =>
   Effect.gen(function*() {
     const { args: [wanted = ""], isSet, shared, value } = invocation
     const screen = yield* Screen.Screen
     const { variables } = yield* HostEnvironment.HostEnvironment
     const found = yield* find(wanted, value("registry") ?? (variables()[variable] || Registry.defaults.address))
-    const { option: offered, others } = yield* choose(found, value("source"))
-    const name = shared.name ?? offered.name
-    const option = named(offered, name)
+    const name = shared.name ?? Registry.shortName(found.name)
+    const { option, others } = yield* choose(found, name, value("source"))
     const content = Registry.document(found, option) ?? {}
     if (isSet("print")) {
       yield* screen.json(Schema.Unknown, content)
