@@ -72,7 +72,7 @@ export const defaults: Options = { approved: [] }
 
 export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust, {
   /** The verdicts on all servers of a workspace that need approval, in their order; earlier ones are forgotten. */
-  readonly review: (candidates: ReadonlyArray<Candidate>) => Effect.Effect<ReadonlyArray<Verdict>>
+  readonly review: (candidates: ReadonlyArray<Candidate>) => Effect.Effect<ReadonlyArray<Reviewed>>
   /** The servers of the last review that wait for a person. */
   readonly pending: Effect.Effect<ReadonlyArray<Pending>>
   /**
@@ -117,7 +117,7 @@ const maxReported = 64
 
 const maxIssues = 1_000
 
-interface Reviewed {
+export interface Reviewed {
   readonly candidate: Candidate
   readonly verdict: Verdict
 }
@@ -187,12 +187,14 @@ export const make = (
         const asked = candidates.filter(({ fingerprint }) => !listed.has(fingerprint))
         const stored = yield* approvals.getAll(asked.map(placeOf))
         const found = new Map(asked.map((candidate, at) => [candidate, stored[at]!]))
-        const verdicts = yield* Effect.forEach(candidates, (candidate) => {
+        const all = yield* Effect.forEach(candidates, (candidate) => {
           const approval = found.get(candidate)
-          return approval === undefined ? Effect.succeed(approved(harmless(candidate))) : judge(candidate, approval)
+          const verdict = approval === undefined
+            ? Effect.succeed(approved(harmless(candidate)))
+            : judge(candidate, approval)
+          return Effect.map(verdict, (verdict): Reviewed => ({ candidate, verdict }))
         })
         const before = reviewed
-        const all = candidates.map((candidate, at): Reviewed => ({ candidate, verdict: verdicts[at]! }))
         reviewed = new Map(all.map((each) => [each.candidate.server, each]))
         all.filter(({ candidate, verdict }) => {
           const old = before.get(candidate.server)
@@ -200,7 +202,7 @@ export const make = (
             ? !isSame(old.verdict, verdict)
             : verdict._tag === "Pending"
         }).slice(0, maxReported).forEach(announce)
-        return verdicts
+        return all
       }))
 
     const find = (wanted: string): Effect.Effect<Candidate, McpError.NotFound> =>
@@ -288,7 +290,8 @@ export const layerAll = (options?: {
 }): Layer.Layer<Trust> => {
   const variables = options?.variables ?? harmless
   return Layer.succeed(Trust, {
-    review: (candidates) => Effect.succeed(candidates.map((candidate) => approved(variables(candidate)))),
+    review: (candidates) =>
+      Effect.succeed(candidates.map((candidate) => ({ candidate, verdict: approved(variables(candidate)) }))),
     pending: Effect.succeed([]),
     approve: () => Effect.void,
     revoke: () => Effect.void,

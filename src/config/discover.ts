@@ -252,8 +252,8 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
     }
     const drafts = Merge.merge([...files, Merge.ofCode(options.servers)]).map(decide(around))
     const candidates = drafts.flatMap(({ candidate }) => candidate ?? [])
-    const verdicts = yield* trust.review(candidates)
-    const verdictOn = new Map(candidates.map((candidate, at) => [candidate, verdicts[at]]))
+    const reviewed = yield* trust.review(candidates)
+    const verdictOn = new Map(reviewed.map(({ candidate, verdict }) => [candidate, verdict]))
     const decided = drafts.map((draft) =>
       trusted(draft, draft.candidate && verdictOn.get(draft.candidate), place.variables)
     )

@@ -55,7 +55,10 @@ const processOver = (
   })
 
 const verdict = ({ trust }: Process, server = "docs") =>
-  Effect.map(trust.review([candidate(server)]), ([given]) => given?._tag === "Pending" ? given.why : "approved")
+  Effect.map(
+    trust.review([candidate(server)]),
+    ([given]) => given?.verdict._tag === "Pending" ? given.verdict.why : "approved"
+  )
 
 const approved = (directory: string, server = "docs") =>
   Effect.gen(function*() {

@@ -65,8 +65,11 @@ const processOver = (store: Store, options?: Partial<Trust.Options>): Effect.Eff
     return { trust: Context.get(context, Trust.Trust), events }
   })
 
+const whyOf = (given: Trust.Reviewed | undefined): string =>
+  given?.verdict._tag === "Pending" ? given.verdict.why : "approved"
+
 const verdict = ({ trust }: Process, asked: Trust.Candidate = one): Effect.Effect<string> =>
-  Effect.map(trust.review([asked]), ([given]) => given?._tag === "Pending" ? given.why : "approved")
+  Effect.map(trust.review([asked]), ([given]) => whyOf(given))
 
 const approvalIn = (values: ReadonlyMap<string, string>) =>
   Array.from(values).find(([key]) => key.startsWith("approval-"))!
@@ -88,7 +91,9 @@ describe("trust", () => {
       yield* first.trust.approve("docs")
       assert.deepStrictEqual(yield* first.trust.pending, [])
       const second = yield* processOver(store)
-      assert.deepStrictEqual(yield* second.trust.review([one]), [{ _tag: "Approved", grants: ["LOG_LEVEL"] }])
+      assert.deepStrictEqual(yield* second.trust.review([one]), [
+        { candidate: one, verdict: { _tag: "Approved", grants: ["LOG_LEVEL"] } }
+      ])
     }))
 
   it.scoped("writes nothing while it only looks", () =>
@@ -200,7 +205,9 @@ describe("trust", () => {
       const process = yield* processOver(storeOf(new Map()))
       yield* process.trust.review([one])
       yield* process.trust.approve("docs", { variables: ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] })
-      assert.deepStrictEqual(yield* process.trust.review([one]), [{ _tag: "Approved", grants: ["GITHUB_TOKEN"] }])
+      assert.deepStrictEqual(yield* process.trust.review([one]), [
+        { candidate: one, verdict: { _tag: "Approved", grants: ["GITHUB_TOKEN"] } }
+      ])
     }))
 
   it.scoped("is given without a person to fingerprints that are listed, and to nothing else", () =>
@@ -280,7 +287,7 @@ describe("trust", () => {
       const all = Array.from({ length: 20 }, (_, at) => candidate({ server: `s${at}` }))
       const review = yield* Effect.fork(process.trust.review(all))
       yield* TestClock.adjust("11 seconds")
-      assert.isTrue((yield* Fiber.join(review)).every((given) => given._tag === "Pending"))
+      assert.isTrue((yield* Fiber.join(review)).every(({ verdict }) => verdict._tag === "Pending"))
       const approve = yield* Effect.fork(Effect.flip(process.trust.approve("s1")))
       yield* TestClock.adjust("6 seconds")
       assert.strictEqual((yield* Fiber.join(approve))._tag, "TrustNotKept")
@@ -289,7 +296,9 @@ describe("trust", () => {
   it.effect("is everybody's where an application asks in a way of its own", () =>
     Effect.gen(function*() {
       const trust = yield* Trust.Trust
-      assert.deepStrictEqual(yield* trust.review([one]), [{ _tag: "Approved", grants: ["LOG_LEVEL"] }])
+      assert.deepStrictEqual(yield* trust.review([one]), [
+        { candidate: one, verdict: { _tag: "Approved", grants: ["LOG_LEVEL"] } }
+      ])
     }).pipe(Effect.provide(Trust.layerAll())))
 })
 
@@ -352,7 +361,7 @@ describe("an approval that cannot be read", () => {
       yield* process.trust.approve("twin")
       for (const key of texts.keys()) if (key !== mine) texts.set(key, text)
       const verdicts = yield* (yield* processOver(storeOf(texts))).trust.review([one, twin])
-      assert.deepStrictEqual(verdicts.map((each) => each._tag === "Pending" ? each.why : "approved"), [
+      assert.deepStrictEqual(verdicts.map(whyOf), [
         "approved",
         "unreadable"
       ])

@@ -517,7 +517,7 @@ describe("trust over files", () => {
         }
       )
       const given = yield* Effect.flatMap(trustIn(directory), (trust) => trust.review(names.map(asked)))
-      assert.isTrue(given.every(({ _tag }) => _tag === "Approved"))
+      assert.isTrue(given.every(({ verdict }) => verdict._tag === "Approved"))
       const files = yield* fs.readDirectory(directory)
       assert.strictEqual(files.length, names.length)
       for (const file of files) {
@@ -541,7 +541,7 @@ describe("trust over files", () => {
       )
       assert.isTrue(Option.isSome(yield* Effect.raceFirst(heard, deciding)))
       // the last of these decisions may still be on its way to the disk
-      const review = Effect.map(mine.review([asked("a")]), ([verdict]) => verdict?._tag)
+      const review = Effect.map(mine.review([asked("a")]), ([given]) => given?.verdict._tag)
       yield* Effect.repeat(Effect.zipLeft(review, Effect.sleep("10 millis")), { until: (tag) => tag === "Approved" })
     })
   )
@@ -585,7 +585,7 @@ describe("trust over files", () => {
         Effect.map(Layer.build(Layer.provide(NodeTrust.layer(), McpEvent.layerNone)), Context.get(Trust.Trust)),
         HostEnvironment.layer({ XDG_CACHE_HOME: "/tmp" })
       )
-      assert.deepInclude((yield* trust.review([asked("a")]))[0], { _tag: "Pending", why: "unreadable" })
+      assert.deepInclude((yield* trust.review([asked("a")]))[0]?.verdict, { _tag: "Pending", why: "unreadable" })
       assert.include((yield* Effect.flip(trust.approve("a"))).message, "no folder")
     })
   )
