@@ -67,12 +67,21 @@ const read = async () => {
   }
 }
 
+/** A schema without the titles that stand for structs with fields such as `orNull`, which are no types. */
+const untitled = (ast) => {
+  if (ast._tag === "TypeLiteral") delete ast.annotations[Symbol.for("effect/annotation/AutoTitle")]
+  const { elements = [], indexSignatures = [], propertySignatures = [], rest = [], types = [] } = ast
+  for (const { type } of [...elements, ...rest, ...propertySignatures, ...indexSignatures]) untitled(type)
+  for (const type of types) untitled(type)
+}
+
 /** The type of each schema, written as the sources of this project are. */
 const typesOf = (schemas, folder) => {
   const { includes: _, plugins, ...style } = JSON.parse(readFileSync(join(root, ".dprint.json"), "utf8"))
   const config = { ...style, plugins: plugins.map((plugin) => join(root, plugin)) }
   writeFileSync(join(folder, ".dprint.json"), JSON.stringify(config))
   const text = schemas.map(([name, schema]) => {
+    untitled(schema.ast)
     const type = String(schema).replaceAll("readonly ", "").replaceAll("ReadonlyArray<", "Array<")
     return `interface ${name} ${type.replaceAll("{ ", "{\n")}`
   })
