@@ -18,6 +18,7 @@ import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Command from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as Lookup from "./lookup.ts"
+import { orNull } from "./orNull.ts"
 import * as Screen from "./Screen.ts"
 import * as Unattended from "./unattended.ts"
 import { usage } from "./Usage.ts"
@@ -153,7 +154,7 @@ export const print = (
 export const Entry = Schema.Struct({
   host: Schema.String,
   /** The file for it; null for a host without a file of its own. */
-  path: Schema.NullOr(Schema.String),
+  path: orNull(Schema.String),
   /** The key of the servers in the file. */
   root: Schema.String,
   format: Schema.Literal("json", "jsonc", "toml", "yaml"),
@@ -217,7 +218,7 @@ export const run = (
     const path = existing[0] ?? paths[0]
     const unattended = Unattended.of(invocation, discovery, false)
     if (invocation.shared.json) {
-      yield* screen.json(Entry, { host, path: path ?? null, root, format, text, unattended })
+      yield* screen.json(Entry, { host, path, root, format, text, unattended })
       return ExitCode.ok
     }
     yield* screen.out(...text.split("\n"))

@@ -252,7 +252,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   // 3,800; over it is the question whether a model may use anything of a server
   safety: 3_821,
   // a ratchet: issue 20 asks for 5,600
-  cli: 10_520,
+  cli: 10_500,
   // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")
   server: 4_340,
   // a ratchet: issue 19 asks for 2,300

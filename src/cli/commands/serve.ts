@@ -26,6 +26,7 @@ import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NodeAsk from "../nodeAsk.ts"
+import { orNull } from "../orNull.ts"
 import * as PrintConfig from "../printConfig.ts"
 import * as Screen from "../Screen.ts"
 import * as Unattended from "../unattended.ts"
@@ -35,7 +36,7 @@ import { Usage, usage } from "../Usage.ts"
 export const Serving = Schema.Struct({
   url: Schema.String,
   /** The token that was made; null if callers have one already, or need none. */
-  token: Schema.NullOr(Schema.String),
+  token: orNull(Schema.String),
   servers: Schema.Array(Schema.String),
   /** The calls that are allowed where no rule decides and the client cannot ask a person. */
   unattended: Unattended.Unattended
@@ -207,7 +208,7 @@ const overHttp = (
     })
     const servers = discovery.configs.map(({ name }) => name)
     const made = token.isMade && token.value !== undefined ? Redacted.value(token.value) : undefined
-    if (shared.json) yield* screen.json(Serving, { url, token: made ?? null, servers, unattended })
+    if (shared.json) yield* screen.json(Serving, { url, token: made, servers, unattended })
     else {
       yield* screen.out(`Serving ${servers.length} ${servers.length === 1 ? "server" : "servers"} at ${url}`)
       if (made !== undefined) yield* screen.out(`Callers send this header: Authorization: Bearer ${made}`)
