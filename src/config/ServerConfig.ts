@@ -18,11 +18,13 @@ import { login } from "./loginFields.ts"
 import * as Scope from "./Scope.ts"
 import type * as Access from "./variableAccess.ts"
 
+/** Made once, because a schema that stands in several others is compiled once. */
+const common = FieldSchema.shape({ ...Fields.common, ...Fields.found })
+
 const server = <T extends string, R extends FieldSchema.Rows>(transport: T, rows: R) => ({
   transport: Schema.Literal(transport),
   name: FieldSchema.ServerName,
-  ...FieldSchema.shape(Fields.common),
-  ...FieldSchema.shape(Fields.found),
+  ...common,
   ...FieldSchema.shape(rows)
 })
 

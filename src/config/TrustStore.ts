@@ -1,6 +1,5 @@
 /** Decisions that are kept for the next run: documents in a store that may be slow, broken, or shared with other processes. */
 import type * as PlatformError from "@effect/platform/Error"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -18,6 +17,8 @@ type Failure = PlatformError.PlatformError
 export class TrustStore extends Context.Tag("effect-mcp-runtime/config/TrustStore")<TrustStore, {
   /** Fails with the reason `InvalidData` for a text that this store did not write. */
   readonly get: (key: string) => Effect.Effect<Option.Option<string>, Failure>
+  /** Tells the keys that have no text from those that may have one, by one look at the store. */
+  readonly mayHave: Effect.Effect<(key: string) => boolean, Failure>
   readonly set: (key: string, value: string) => Effect.Effect<void, Failure>
   readonly remove: (key: string) => Effect.Effect<void, Failure>
   /** Keeps a copy of an unreadable text under another name. */
@@ -35,6 +36,7 @@ export const makeMemory: Effect.Effect<Store> = Effect.map(Effect.makeSemaphore(
   const texts = new Map<string, string>()
   return {
     get: (key) => Effect.sync(() => Option.fromNullable(texts.get(key))),
+    mayHave: Effect.succeed((key) => texts.has(key)),
     set: (key, text) => Effect.sync(() => void texts.set(key, text)),
     remove: (key) => Effect.sync(() => void texts.delete(key)),
     setAside: () => Effect.void,
@@ -80,9 +82,7 @@ const bounded = <A>(operation: Effect.Effect<A, Failure>): Effect.Effect<A, Unus
     Effect.mapError(unusable),
     Effect.disconnect,
     Effect.timeoutFail({ duration: patience, onTimeout: () => new Unusable({ detail: "the store does not answer" }) }),
-    Effect.catchAllCause((cause) =>
-      Cause.isDie(cause) ? new Unusable({ detail: "the store broke down" }) : Effect.failCause(cause)
-    )
+    Effect.catchAllDefect(() => new Unusable({ detail: "the store broke down" }))
   )
 
 export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schema<A, I>): Documents<A> => {
@@ -100,9 +100,9 @@ export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schem
     detail: `${UntrustedText.excerpt(detail, 512)}; it does not count, and the next decision replaces it`
   })
 
-  const read = (place: Place): Effect.Effect<Found<A>, Failure> => {
+  const read = (place: Place, mayHave = (_key: string) => true): Effect.Effect<Found<A>, Failure> => {
     const key = keyOf(place)
-    return store.get(key).pipe(
+    return (mayHave(key) ? store.get(key) : Effect.succeedNone).pipe(
       Effect.map(Option.match({
         onNone: (): Found<A> => ({ _tag: "Nothing" }),
         onSome: (text): Found<A> => {
@@ -122,11 +122,12 @@ export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schem
   return {
     get: (place) => bounded(read(place)),
     getAll: (places) =>
-      places.length === 0 ? Effect.succeed([]) : bounded(
-        Effect.forEach(places, (place) => Effect.either(Effect.mapError(read(place), unusable)), {
-          concurrency: "unbounded"
-        })
-      ).pipe(Effect.catchAll((error) => Effect.succeed(places.map(() => Either.left(error))))),
+      places.length === 0 ? Effect.succeed([]) : store.mayHave.pipe(
+        Effect.map((mayHave) => places.map((place) => Effect.mapError(read(place, mayHave), unusable))),
+        Effect.flatMap(Effect.allWith({ concurrency: "unbounded", mode: "either" })),
+        bounded,
+        Effect.catchAll((error) => Effect.succeed(places.map(() => Either.left(error))))
+      ),
     update: (place, change) => {
       const key = keyOf(place)
       return Effect.gen(function*() {

@@ -233,24 +233,21 @@ export const make = Effect.fnUntraced(function*(
         : refuse(file, "the file was not signed with the key of this store", "InvalidData"))
   }
 
-  const get = (key: string): Effect.Effect<Option.Option<string>, Failure> => {
+  const get = Effect.fnUntraced(function*(key: string) {
     const file = fileOf(key)
-    const text = Effect.gen(function*() {
-      yield* prepareToRead
-      if (yield* isLink(file)) return yield* refuse(file, "the file is a link: remove it")
-      const info = yield* fs.stat(file)
-      // reading a pipe would never end
-      if (info.type !== "File") return yield* refuse(file, "this is no file: remove it")
-      if (Option.exists(info.nlink, (links) => links > 1)) {
-        return yield* refuse(file, "the file has another name: remove it")
-      }
-      if ((yield* Clock.currentTimeMillis) - timeOf(info) > maxAge) return Option.none()
-      if (info.size > maxBytes) return yield* refuse(file, `the file is too large: it has more than ${maxBytes} bytes`)
-      yield* checkAccess("file", file, info)
-      return Option.some(yield* unsign(file, decoder.decode(yield* fs.readFile(file))))
-    })
-    return Effect.catchIf(text, isNotFound, () => Effect.succeedNone)
-  }
+    yield* prepareToRead
+    if (yield* isLink(file)) return yield* refuse(file, "the file is a link: remove it")
+    const info = yield* fs.stat(file)
+    // reading a pipe would never end
+    if (info.type !== "File") return yield* refuse(file, "this is no file: remove it")
+    if (Option.exists(info.nlink, (links) => links > 1)) {
+      return yield* refuse(file, "the file has another name: remove it")
+    }
+    if ((yield* Clock.currentTimeMillis) - timeOf(info) > maxAge) return Option.none()
+    if (info.size > maxBytes) return yield* refuse(file, `the file is too large: it has more than ${maxBytes} bytes`)
+    yield* checkAccess("file", file, info)
+    return Option.some(yield* unsign(file, decoder.decode(yield* fs.readFile(file))))
+  }, Effect.catchIf(isNotFound, () => Effect.succeedNone))
 
   /** Renames a new file, because a link or a file of another user must not be written to. */
   const set = Effect.fnUntraced(function*(key: string, value: string) {
@@ -271,15 +268,20 @@ export const make = Effect.fnUntraced(function*(
   })
 
   const remove = (file: string) => Effect.zipRight(located, fs.remove(file, { force: true }))
-  const values = matching(valueName)
+  const values = Effect.map(matching(valueName), (files) => new Set(files))
   return {
     ...KeyValueStore.makeStringOnly({
       get,
       set,
       remove: (key) => remove(fileOf(key)),
       clear: Effect.flatMap(values, Effect.forEach(remove, { discard: true })),
-      size: Effect.map(values, (files) => files.length)
+      size: Effect.map(values, ({ size }) => size)
     }),
+    // the directory is checked once for all keys, and before its names count
+    mayHave: Effect.zipRight(prepareToRead, values).pipe(
+      Effect.catchIf(isNotFound, () => Effect.succeed(new Set<string>())),
+      Effect.map((files) => (key) => files.has(fileOf(key)))
+    ),
     setAside: (key) => fs.rename(fileOf(key), fileOf(key).replace(/value$/, "aside")),
     locked: (key) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.zipRight(

@@ -413,6 +413,26 @@ describe("a store of files", () => {
   )
 
   live(
+    "tells the keys that may have a text after one check of its directory",
+    Effect.gen(function*() {
+      const { directory, fs, root } = yield* place
+      const links: Array<string> = []
+      const readLink: typeof fs.readLink = (path) => {
+        links.push(path)
+        return fs.readLink(path)
+      }
+      const store = yield* storeIn(directory, {}, { readLink })
+      const found = () => Effect.map(store.mayHave, (mayHave) => ["a", "b"].filter(mayHave))
+      assert.deepStrictEqual(yield* found(), [])
+      assert.deepStrictEqual(links, [directory])
+      yield* store.set("a", "1")
+      assert.deepStrictEqual(yield* found(), ["a"])
+      yield* fs.symlink(directory, `${root}/link`)
+      assert.include((yield* Effect.flip((yield* storeIn(`${root}/link`)).mayHave)).message, "is a link")
+    })
+  )
+
+  live(
     "fails where there can be no directory, and says so",
     Effect.gen(function*() {
       const { fs, root } = yield* place
