@@ -110,7 +110,7 @@ const among = (
     return commands.map(({ name, summary }) => ({ word: name, about: summary }))
   }
   if (parameters.length > 0) return named(parameters.map((name) => `${name}=`))
-  const argument = command?.args[rest.length] ?? command?.args.find(({ repeated }) => repeated === true)
+  const argument = argumentAt(command, rest.length)
   if (argument?.choices !== undefined) return named(argument.choices)
   return argument?.name === "tool"
     ? named(known.tools.keys())
@@ -123,6 +123,9 @@ const among = (
 const plain = /^[\w./:@=-]+$/
 
 const most = 200
+
+const argumentAt = (command: Command.Loaded | undefined, at: number): Command.Argument | undefined =>
+  command?.args[at] ?? command?.args.find(({ repeated }) => repeated === true)
 
 /** The words that the last one may become. */
 export const candidates = (
@@ -139,7 +142,7 @@ export const candidates = (
 const needs = (words: ReadonlyArray<string>, command: Command.Loaded | undefined): "nothing" | "servers" | "tools" => {
   const { args, open } = read(words, [...command?.options ?? [], ...sharedOptions])
   if (open !== undefined) return open.name === "server" || open.name === "share" ? "servers" : "nothing"
-  const argument = command?.args[Math.max(0, args.length - 1)]?.name
+  const argument = argumentAt(command, Math.max(0, args.length - 1))?.name
   return command !== undefined && (argument === "tool" || argument === "argument")
     ? "tools"
     : argument === "server"

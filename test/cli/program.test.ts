@@ -90,6 +90,7 @@ describe("mcp-runtime", patient, () => {
     assert.strictEqual(typed("--config", servers, "tools", "sl"), "slow")
     assert.strictEqual(typed("--config", servers, "call", "slow/ty"), "slow/typed")
     assert.strictEqual(typed("--config", servers, "call", "slow/typed", "ti"), "title=")
+    assert.strictEqual(typed("--config", servers, "call", "slow/typed", "title=a", "cou"), "count=")
     assert.lengthOf(work.entries(), started)
   })
 
