@@ -64,7 +64,7 @@ const levels: ReadonlyArray<Level> = ["low", "medium", "high"]
 /** Characters of a finding that are shown; findings of one category that begin nearer than that are one. */
 const longestExcerpt = 160
 
-/** Findings that are kept, so that memory is bounded. */
+/** Findings that are kept, so that memory is bounded; at most half of them are not of the highest level. */
 const mostKept = 1024
 
 /** A phrase within so many words of talk about attacks is taken for part of it. */
@@ -279,7 +279,9 @@ const find = (text: string, channel: Channel): ReadonlyArray<Found> => {
     if (before !== undefined && from.start - before.from.start < longestExcerpt) {
       const isLonger = from === before.from && rankOf(now) === rankOf(before)
       if (isLonger || rankOf(now) > rankOf(before)) found[near] = now
-    } else if (found.length < mostKept) latest.set(category, found.push(now) - 1)
+    } else if (found.length < (rankOf(now) === levels.length - 1 ? mostKept : mostKept / 2)) {
+      latest.set(category, found.push(now) - 1)
+    }
   }
 
   const advance = (index: number, slot: number, first: Token, last: Token, narrated: boolean): void => {
@@ -361,15 +363,20 @@ const strings = function*(
   }
 }
 
-/** The same for every string of a tool's definition. `path` is a JSON pointer. */
+/** The same for every string of a tool's definition; of too many the gravest. `path` is a JSON pointer. */
 export const scanTool = (tool: Tool.Tool): ReadonlyArray<Signal & { readonly path: string }> => {
   const { description, inputSchema, name, outputSchema, raw, title } = tool
   const shown = { name, title, description, inputSchema, outputSchema }
   const definition = { ...raw, ...Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined)) }
   const found: Array<Signal & { readonly path: string }> = []
   for (const [text, path, channel] of strings(definition, "", "description", 0)) {
-    if (found.length >= defaults.maxSignals) break
     for (const signal of text.length < 4 ? [] : scan(text, { channel })) found.push({ ...signal, path })
   }
-  return found.slice(0, defaults.maxSignals)
+  const gravest = new Set(
+    found.toSorted((one, other) => levels.indexOf(other.level) - levels.indexOf(one.level)).slice(
+      0,
+      defaults.maxSignals
+    )
+  )
+  return found.filter((signal) => gravest.has(signal))
 }

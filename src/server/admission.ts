@@ -98,7 +98,7 @@ export const accepts = (header: string | undefined, type: string): boolean => {
   const [kind] = type.split("/")
   return header === undefined ||
     header.toLowerCase().split(",").some((one) => {
-      const [range = ""] = one.trim().split(";")
+      const range = one.split(";", 1)[0]!.trim()
       return range === type || range === "*/*" || range === `${kind}/*`
     })
 }

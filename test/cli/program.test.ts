@@ -270,7 +270,8 @@ describe("mcp-runtime", patient, () => {
   })
 
   it("ends quietly when its reader leaves", async () => {
-    const { stderr } = await work.start(["list", "--config", servers, "--quiet", "--allow-missing"], { leave: true }).ended
+    const { stderr } = await work.start(["list", "--config", servers, "--quiet", "--allow-missing"], { leave: true })
+      .ended
     assert.strictEqual(stderr, "")
   })
 

@@ -250,7 +250,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   transport: 3_200,
   testing: 1_400,
   // 3,800; over it is the question whether a model may use anything of a server
-  safety: 3_821,
+  safety: 3_832,
   // a ratchet: issue 20 asks for 5,600
   cli: 10_500,
   // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")

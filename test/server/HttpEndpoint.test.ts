@@ -80,6 +80,14 @@ describe("HttpEndpoint with malformed requests", () => {
     ["refuses a POST that does not accept event streams", "POST", { accept: "application/json" }, "{}", 406, -32600],
     ["refuses a POST that does not accept JSON", "POST", { accept: "text/event-stream" }, "{}", 406, -32600],
     ["refuses a GET that does not accept event streams", "GET", { accept: "application/json" }, undefined, 406, -32600],
+    [
+      "accepts types with qualities",
+      "POST",
+      { accept: "application/json ; q=0.9, text/event-stream ; q=0.5" },
+      "{",
+      400,
+      -32700
+    ],
     ["answers a body that is not JSON with a parse error", "POST", {}, "{", 400, -32700],
     ["answers an empty body with a parse error", "POST", {}, "", 400, -32700],
     ["refuses an object that is not a message", "POST", {}, "{\"id\":1}", 400, -32600],
