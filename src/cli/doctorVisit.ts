@@ -5,7 +5,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as McpClient from "../client/McpClient.ts"
 import * as ChildEnvironment from "../config/childEnvironment.ts"
@@ -79,8 +78,6 @@ interface Seen {
   /** The newest one, and when it was open, in milliseconds since 1970. */
   readonly transport?: Transport.Transport
   readonly openedAt?: number
-  /** How many were opened. */
-  readonly opened?: number
   /** The first text on its standard output that was no message. */
   readonly noise?: string
 }
@@ -104,8 +101,7 @@ export const transports = (watch: Watch) =>
       return {
         open: (config) =>
           Effect.zipWith(open(config), Clock.currentTimeMillis, (transport, openedAt) => {
-            const { opened = 0, ...seen } = watch.get(config.name) ?? {}
-            watch.set(config.name, { ...seen, transport, openedAt, opened: opened + 1 })
+            watch.set(config.name, { ...watch.get(config.name), transport, openedAt })
             return transport
           })
       }
@@ -235,14 +231,8 @@ const tried = (
     const tools = isConnected ? yield* examined : undefined
     const [took] = yield* Effect.timed(Effect.ignore(disconnect(name)))
     if (isConnected) done("close", Duration.toMillis(took))
-    const ended = Effect.map(teardownReport, ({ servers }) => servers.filter(({ server }) => server === name))
-    // a failed connection ends beside the disconnect, so the report on it can be late
-    yield* Effect.repeat(ended, {
-      schedule: Schedule.spaced("10 millis"),
-      times: 100,
-      until: (ends) => ends.length >= (watch.get(name)?.opened ?? 0)
-    })
-    const ends = yield* ended
+    const { servers } = yield* teardownReport
+    const ends = servers.filter(({ server }) => server === name)
     const isLeft = ends.some(({ how }) => how === "abandoned")
     done("leaks", 0, !isLeft)
     if (isLeft) {

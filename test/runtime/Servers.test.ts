@@ -1020,4 +1020,20 @@ describe("the release of a lost connection", () => {
         yield* Fiber.join(stopping)
       })
     ))
+
+  it.scoped("is awaited by a disconnect of the connection that followed it", () =>
+    gated((server, gates) =>
+      Effect.gen(function*() {
+        yield* server.drop()
+        yield* Pool.until("a", "Reconnecting")
+        yield* TestClock.adjust("1 second")
+        yield* Pool.until("a", "Connected")
+        const stopping = yield* Effect.fork(Effect.flatMap(pool, (_) => _.switches.disconnect("a")))
+        yield* Deferred.succeed(gates[1]!, undefined)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* Fiber.poll(stopping))._tag, "None")
+        yield* Deferred.succeed(gates[0]!, undefined)
+        yield* Fiber.join(stopping)
+      })
+    ))
 })
