@@ -12,7 +12,6 @@ import * as EditNative from "../config/editNative.ts"
 import * as McpError from "../McpError.ts"
 import * as FileStore from "../node/FileStore.ts"
 import type * as Command from "./Command.ts"
-import * as Failure from "./failure.ts"
 import * as Screen from "./Screen.ts"
 import { Usage } from "./Usage.ts"
 
@@ -32,7 +31,7 @@ const disk = Layer.provideMerge(ConfigFiles.layer, Layer.merge(NodeFileSystem.la
 const failing = ({ byHand, detail, path }: EditNative.Refusal) =>
   Effect.gen(function*() {
     if (byHand === undefined) {
-      return yield* new McpError.ConfigurationError({ server: Failure.fileItself, path, detail })
+      return yield* new McpError.ConfigurationError({ server: "", path, detail })
     }
     yield* (yield* Screen.Screen).out(...byHand.split("\n"))
     return yield* new Usage({ detail: `${path}: ${detail}.`, next: "Change it by hand, as on the standard output." })

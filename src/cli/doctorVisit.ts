@@ -25,7 +25,6 @@ import * as DoctorCause from "./doctorCause.ts"
 import * as DoctorLint from "./doctorLint.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as IssueShape from "./issueShape.ts"
-import * as Place from "./place.ts"
 import * as View from "./serverView.ts"
 
 export const Problem = Schema.Struct({
@@ -275,7 +274,7 @@ export const visit = (
     const notes = recorder()
     const { codes, done, problem, problems, steps } = notes
     const report = (issue: ConfigIssue.ConfigIssue): void => {
-      const message = `${Place.of(issue)}: ${issue.message}`
+      const message = `${IssueShape.place(issue)}: ${issue.message}`
       const code = issue.severity === "error" ? ExitCode.config : undefined
       problem({ step: "config", cause: issue.kind.replaceAll("-", " "), message }, code)
     }

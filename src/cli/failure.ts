@@ -6,7 +6,6 @@ import * as McpError from "../McpError.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
-import * as LastWords from "./lastWords.ts"
 import * as Screen from "./Screen.ts"
 import { wrapped } from "./wrapped.ts"
 
@@ -22,23 +21,33 @@ export const Failed = Schema.Struct({
   })
 })
 
-/** The server of an error that is about a file as a whole. */
-export const fileItself = "(file)"
+const stackFrame = /^\s*at .+[:(]\d/
+
+const maxStderrLines = 12
+
+/** The last lines of a server's stderr. */
+export const stderrEnd = (stderr: string | undefined): ReadonlyArray<string> => {
+  const text = stderr?.trimEnd() ?? ""
+  return text === "" ? [] : text.split(/\r?\n/).slice(-maxStderrLines)
+}
+
+/** The last lines without stack frames, unless there is one line only: the message of the error has the most telling line. */
+const belowMessage = (stderr: string | undefined): ReadonlyArray<string> => {
+  const kept = stderrEnd(stderr).filter((line) => !stackFrame.test(line))
+  return kept.length < 2 ? [] : ["The end of its stderr:", ...kept.map((line) => `  | ${line}`)]
+}
 
 const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const exitCode = ExitCode.of(error)
     const next = error._tag === "Usage" ? error.next : McpError.forPerson(error)
-    // a file is no server, and its name is in the message
-    const message = "server" in error && error.server === fileItself
-      ? error.message.slice(`${fileItself}: `.length)
-      : error.message
+    const { message } = error
     const [what = "", ...more] = message.split("\n")
     yield* screen.err(
       ...Screen.titled("error: ", "bad", what, screen.columns),
       ...more.flatMap((line) => wrapped(line, screen.columns)),
-      ...LastWords.below("stderrTail" in error ? error.stderrTail : undefined),
+      ...belowMessage("stderrTail" in error ? error.stderrTail : undefined),
       ...(next === undefined ? [] : wrapped(next, screen.columns))
     )
     if (json) {
@@ -47,7 +56,7 @@ const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.Exi
           tag: error._tag === "Usage" ? error._tag : McpError.label(error),
           message,
           next,
-          ...("server" in error && error.server !== "" && error.server !== fileItself ? { server: error.server } : {}),
+          ...("server" in error && error.server !== "" ? { server: error.server } : {}),
           ...("outcome" in error ? { outcome: error.outcome } : {}),
           exitCode
         }

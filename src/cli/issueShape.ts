@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../config/ConfigIssue.ts"
 import { orNull } from "./orNull.ts"
-import * as Place from "./place.ts"
 import type * as Screen from "./Screen.ts"
 
 export const Issue = Schema.Struct({
@@ -29,10 +28,14 @@ export const ofServer = (
 ): ReadonlyArray<ConfigIssue.ConfigIssue> =>
   issues.filter(({ path, server }) => server === name && path === provenance.path)
 
+/** The file with line and column, as far as they are known, and the field. */
+export const place = ({ at, column, line, path, provider }: ConfigIssue.ConfigIssue): string =>
+  [path ?? provider, line ?? [], column ?? []].flat().join(":") + (at === undefined ? "" : ` (${at})`)
+
 /** The place on a line of its own, so that an editor finds it, and the sentence below. */
 export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyArray<Screen.Line> =>
   issues.flatMap((issue): ReadonlyArray<Screen.Line> => [
-    `  ${Place.of(issue)}`,
+    `  ${place(issue)}`,
     [
       "    ",
       { text: issue.severity, style: issue.severity === "error" ? "bad" : "warning" },

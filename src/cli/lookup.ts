@@ -13,9 +13,8 @@ import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import { nearest, suggestion } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
-import * as Failure from "./failure.ts"
+import * as IssueShape from "./issueShape.ts"
 import * as NoServers from "./noServers.ts"
-import * as Place from "./place.ts"
 import * as Screen from "./Screen.ts"
 import * as TypedServers from "./typedServers.ts"
 import { type Usage, usage } from "./Usage.ts"
@@ -43,6 +42,13 @@ export const knownHost = (host: string, others: ReadonlyArray<string> = []): Eff
   return usage(`Unknown host: ${UntrustedText.excerpt(host, 128)}.`, near === undefined ? all : `${near} ${all}`)
 }
 
+/** A path as short as a person here would write it: below the current folder, or below home. */
+export const near = (path: string, folder: string, home: string | undefined): string => {
+  const below = (parent: string) => parent.length > 1 && path.startsWith(`${parent}/`)
+  if (below(folder)) return path.slice(folder.length + 1)
+  return home !== undefined && below(home) ? `~${path.slice(home.length)}` : path
+}
+
 /** Where servers are looked for, and how paths are shown from here. */
 const asked = Effect.fnUntraced(function*(shared: Command.Shared) {
   const { resolve } = yield* Path.Path
@@ -61,7 +67,7 @@ const asked = Effect.fnUntraced(function*(shared: Command.Shared) {
     enableProjectConfig: !isOnly,
     enableUserConfig: !isOnly
   }
-  return { config, near: (file: string) => Place.near(file, folder, host.variables()["HOME"]) }
+  return { config, near: (file: string) => near(file, folder, host.variables()["HOME"]) }
 }, Effect.provide(NodePath.layer))
 
 /** What is there, whatever is wrong with it. */
@@ -92,8 +98,8 @@ export const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscover
     )
     if (fatal !== undefined) {
       return yield* new McpError.ConfigurationError({
-        server: Failure.fileItself,
-        path: Place.of(fatal),
+        server: "",
+        path: IssueShape.place(fatal),
         detail: fatal.message
       })
     }
@@ -103,7 +109,7 @@ export const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscover
     )
     for (const issue of shared.verbose ? issues : told) {
       const title = issue.severity === "error" ? "invalid: " : "warning: "
-      const text = `${Place.of(issue)}: ${issue.message}`
+      const text = `${IssueShape.place(issue)}: ${issue.message}`
       yield* screen.note(...Screen.titled(title, "warning", text, screen.columns))
     }
   })

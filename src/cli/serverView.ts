@@ -11,7 +11,6 @@ import type * as Command from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
 import { clock } from "./following.ts"
 import * as IssueShape from "./issueShape.ts"
-import * as Place from "./place.ts"
 import * as Screen from "./Screen.ts"
 import type * as Settling from "./settling.ts"
 import { indented, wrapped } from "./wrapped.ts"
@@ -172,7 +171,7 @@ export const of = (
         // a lost connection comes back without a person
         hint: error === undefined || info?.status._tag === "Reconnecting" ? undefined : hintOf(error)
       }
-      : { reason: `${fault.message} (${Place.of(fault)})`, hint: undefined }
+      : { reason: `${fault.message} (${IssueShape.place(fault)})`, hint: undefined }
   }
 }
 

@@ -94,7 +94,7 @@ const program = Effect.gen(function*() {
   }
   const fault = issues.find(({ severity }) => severity === "error")
   if (configs.length === 0 && fault !== undefined) {
-    return yield* new McpError.ConfigurationError({ server: "(file)", path: file, detail: fault.message })
+    return yield* new McpError.ConfigurationError({ server: "", path: file, detail: fault.message })
   }
   yield* Console.log(`${configs.length} server${configs.length === 1 ? "" : "s"} in ${file}`)
   const teardown = yield* Teardown.make()

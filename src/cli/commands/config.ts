@@ -18,7 +18,6 @@ import type * as Command from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
 import * as Found from "../configFound.ts"
 import * as ExitCode from "../ExitCode.ts"
-import * as Failure from "../failure.ts"
 import * as IssueShape from "../issueShape.ts"
 import * as Lookup from "../lookup.ts"
 import * as NoServers from "../noServers.ts"
@@ -57,7 +56,7 @@ export const Validated = Schema.Struct({
 const stdin = "-"
 
 const unreadable = (file: string, detail: string) =>
-  new McpError.ConfigurationError({ server: Failure.fileItself, path: file, detail })
+  new McpError.ConfigurationError({ server: "", path: file, detail })
 
 /** The file of a path, or the standard input, which is read like a file of the host. */
 const contentOf = (file: string, host: string | undefined) =>

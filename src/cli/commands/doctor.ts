@@ -14,10 +14,10 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Visit from "../doctorVisit.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as Failure from "../failure.ts"
 import { clock } from "../following.ts"
-import * as LastWords from "../lastWords.ts"
+import * as IssueShape from "../issueShape.ts"
 import * as NoServers from "../noServers.ts"
-import * as Place from "../place.ts"
 import * as Processes from "../processes.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
@@ -75,7 +75,7 @@ const lines = (server: Visit.Server, columns: number): ReadonlyArray<Screen.Line
     ...problems.flatMap((problem) => problemLines(problem, columns)),
     ...(stderr === null
       ? []
-      : ["  the end of its stderr", ...LastWords.lines(stderr).map((line) => `    | ${line}`)])
+      : ["  the end of its stderr", ...Failure.stderrEnd(stderr).map((line) => `    | ${line}`)])
   ]
 }
 
@@ -141,7 +141,7 @@ const run: Command.Command["run"] = ({ args, shared }) =>
     ])
     const report: Report = {
       servers,
-      files: files.map((issue) => ({ place: Place.of(issue), message: issue.message })),
+      files: files.map((issue) => ({ place: IssueShape.place(issue), message: issue.message })),
       socketsLeft,
       exitCode
     }
