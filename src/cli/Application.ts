@@ -152,7 +152,7 @@ export const over = <A, E, R>(
 ): Effect.Effect<A, E | Command.Failure, R | Screen.Screen> =>
   Lookup.look(shared, (found) =>
     Effect.gen(function*() {
-      yield* Lookup.tell(shared, found.discovery)
+      yield* Lookup.reportIssues(shared, found.discovery)
       const names = yield* wantedOf({}, shared, found.discovery)
       return yield* use({
         ...found,

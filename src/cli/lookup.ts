@@ -1,5 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- what a command needs is known once it has been read
-/** Looks for the servers that an application would see here, tells what is wrong with their files, and starts none. */
+/** Finds the servers that an application would see here, reports the faults of their files, and starts none. */
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ import * as Screen from "./Screen.ts"
 import * as TypedServers from "./typedServers.ts"
 import { type Usage, usage } from "./Usage.ts"
 
-/** What was found, and who decides about it. Nothing has been started. */
+/** The servers that were found, and the approvals that decide on them. Nothing has been started. */
 export interface Found {
   readonly discovery: ConfigDiscovery.Discovery
   readonly trust: Trust.Trust["Type"]
@@ -27,7 +27,7 @@ export interface Found {
   readonly near: (path: string) => string
 }
 
-/** The services that looked, on which a runtime stands too. */
+/** The services of a discovery, which a runtime needs too. */
 export type Ground = ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust
 
 /** The hosts whose files can be read. */
@@ -70,7 +70,7 @@ const asked = Effect.fnUntraced(function*(shared: Command.Shared) {
   return { config, near: (file: string) => near(file, folder, host.variables()["HOME"]) }
 }, Effect.provide(NodePath.layer))
 
-/** What is there, whatever is wrong with it. */
+/** Runs a discovery without any report of the faults in it. */
 export const look = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found) => Effect.Effect<A, E, R | Ground>
@@ -88,13 +88,12 @@ export const look = <A, E, R>(
       return yield* Effect.provideService(use({ discovery, trust, near }), NoServers.Hosts, others)
     }).pipe(Effect.provide(NodeMcpRuntime.layerDiscovery({ config }))))
 
-/** What is wrong with files is told, and is an error where nothing is left without them. */
-export const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Discovery) =>
+/** Notes the faults of files. A broken file of `--config`, or any while there are no servers, is an error instead. */
+export const reportIssues = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Discovery) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const faults = issues.filter(({ severity }) => severity === "error")
-    const fatal = faults.find(({ server }) =>
-      server === undefined && (shared.configs.length > 0 || servers.length === 0)
+    const fatal = issues.find(({ scope, server, severity }) =>
+      severity === "error" && server === undefined && (servers.length === 0 || scope === "session")
     )
     if (fatal !== undefined) {
       return yield* new McpError.ConfigurationError({
@@ -104,10 +103,10 @@ export const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscover
       })
     }
     // `variable-unset` is reported with its server, not here
-    const told = issues.filter(({ kind, severity }) =>
+    const relevant = issues.filter(({ kind, severity }) =>
       kind === "unknown-import" || (severity === "error" && kind !== "variable-unset")
     )
-    for (const issue of shared.verbose ? issues : told) {
+    for (const issue of shared.verbose ? issues : relevant) {
       const title = issue.severity === "error" ? "invalid: " : "warning: "
       const text = `${IssueShape.place(issue)}: ${issue.message}`
       yield* screen.note(...Screen.titled(title, "warning", text, screen.columns))
@@ -115,10 +114,10 @@ export const tell = (shared: Command.Shared, { issues, servers }: ConfigDiscover
   })
 
 /**
- * What is there, without faults. Where nothing is, a person at the terminal is asked whether the servers of other programs
- * are read from now on.
+ * Runs a discovery. If it finds nothing, it asks the person at the terminal whether to read the servers of other programs
+ * from now on.
  *
- * @param faults - whether faults of files are an error, or are left to the command
+ * @param faults - `"error"` reports the faults of files, `"collected"` leaves them to the command
  */
 export const find = <A, E, R>(
   shared: Command.Shared,
@@ -129,6 +128,6 @@ export const find = <A, E, R>(
     Effect.gen(function*() {
       const { discover } = yield* ConfigDiscovery.ConfigDiscovery
       const discovery = (yield* NoServers.offer(shared, found.near)) ? yield* discover : found.discovery
-      if (faults === "error") yield* tell(shared, discovery)
+      if (faults === "error") yield* reportIssues(shared, discovery)
       return yield* use({ ...found, discovery })
     }))

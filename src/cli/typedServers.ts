@@ -17,12 +17,14 @@ export type Entry =
   }
   | { readonly type?: "ws"; readonly url: string; readonly headers?: { readonly [name: string]: string } }
 
-/** A fault shows the first word at most, because what follows may be a secret. */
-const unreadable = (option: string, text: string, example: string) => {
+/** An option with the first word of its value, because a secret may follow. */
+const shown = (option: string, text: string): string => {
   const name = /^[^\s:=]*/.exec(text)![0]
-  const shown = name === "" ? "" : ` ${UntrustedText.quote(name)}`
-  return usage(`${option}${shown} cannot be read.`, `Write ${option} ${example}.`)
+  return name === "" ? option : `${option} ${UntrustedText.quote(name)}`
 }
+
+const unreadable = (option: string, text: string, example: string) =>
+  usage(`${shown(option, text)} cannot be read.`, `Write ${option} ${example}.`)
 
 /** A name alone refers to the variable, so that a secret is neither typed nor written. */
 const variable = (text: string) => {
@@ -98,7 +100,7 @@ export const entries = (
       const command = ShellWords.withoutShell(line, { home: variables()["HOME"], isWindows: platform === "win32" })
       if (command === undefined) {
         return yield* usage(
-          `--stdio ${UntrustedText.quote(line)} needs a shell, and none is used.`,
+          `${shown("--stdio", line)} needs a shell, and none is used.`,
           "Put words with special characters in single quotes, or run a shell: --stdio \"sh -c '…'\"."
         )
       }

@@ -30,6 +30,27 @@ describe("where a file is broken", () => {
     }))
 })
 
+describe("a broken file beside a good one", () => {
+  it.scopedLive("costs only its own servers, unless it was named with --config", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const broken = at.write("home/.cursor/mcp.json", "{\"mcpServers\": {")
+      const good = at.write("good.json", { mcpServers: { one: server("cli/asks.mjs") } })
+      const alone = yield* run(at, ["list", "--config", good, "--import", "cursor"])
+      assert.strictEqual(alone.code, 0, alone.err)
+      for (const argv of [["--config", good, "--config", broken], ["--import", "cursor"]]) {
+        const { code, err } = yield* run(at, ["list", ...argv])
+        assert.strictEqual(code, 3, argv.join(" "))
+        assert.match(err, /^error: invalid configuration at "\S*\.cursor\/mcp\.json:1(:\d+)?": The file cannot/)
+      }
+      at.write(own, { mcpServers: { one: server("cli/asks.mjs") } })
+      const beside = yield* run(at, ["list", "--import", "cursor"])
+      assert.strictEqual(beside.code, 0, beside.err)
+      assert.match(beside.out, /^one +stdio +connected/m)
+      assert.match(beside.err, /^invalid: \S*\.cursor\/mcp\.json:1(:\d+)?: The file cannot be parsed/m)
+    }))
+})
+
 describe("where a server refuses to list its tools", () => {
   it.scopedLive("nobody waits for them", () =>
     Effect.gen(function*() {

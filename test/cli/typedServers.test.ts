@@ -70,9 +70,10 @@ describe("--stdio", () => {
       const at = yield* configured
       const { out } = yield* run(at, ["call", "--stdio", `${line} 'a b' "c d" '$HOME;' ~`, "arguments"])
       assert.deepStrictEqual(JSON.parse(out), ["a b", "c d", "$HOME;", at.home])
-      const { code, err } = yield* run(at, ["call", "--stdio", `${line} | tee log`, "arguments"])
+      const { code, err } = yield* run(at, ["call", "--stdio", `${line} --token s3cret | tee log`, "arguments"])
       assert.strictEqual(code, 2)
       assert.match(err, /needs a shell, and none is used/)
+      assert.notInclude(err, "s3cret")
     }))
 
   it.scopedLive("has the name of its package, script or program, or that of --name", () =>

@@ -55,8 +55,7 @@ export const Validated = Schema.Struct({
 
 const stdin = "-"
 
-const unreadable = (file: string, detail: string) =>
-  new McpError.ConfigurationError({ server: "", path: file, detail })
+const unreadable = (file: string, detail: string) => new McpError.ConfigurationError({ server: "", path: file, detail })
 
 /** The file of a path, or the standard input, which is read like a file of the host. */
 const contentOf = (file: string, host: string | undefined) =>
