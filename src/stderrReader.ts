@@ -107,8 +107,7 @@ const serverFault = (line: string): Fault | undefined => {
 const noise: ReadonlyArray<RegExp> = [
   // punctuation only
   /^[\s\p{P}\p{S}]*$/u,
-  // stack frames and the lines around them
-  /^\s*at .+(?:[:(]\d|\(native|<anonymous>)/,
+  // the lines around stack frames
   /^\s*File ".+", line \d+/,
   /^\s*\.{3} \d+ (?:more|common frames)/,
   /^(?:Traceback \(most recent|\s*\+ Exception Group Traceback)/,
@@ -119,8 +118,7 @@ const noise: ReadonlyArray<RegExp> = [
   /^(?:node:\S+|file:\S+|\[\w+\]|(?:\/|[A-Za-z]:\\).+):\d+$/,
   // properties of an error that is printed as an object
   /^\s+['"]?[\w$]+['"]?: .*[,[{]?$/,
-  // versions, warnings, generic advice
-  /^Node\.js v\d/,
+  // warnings, generic advice
   /^\(node:\d+\) |^\(Use `node --trace/,
   /^Run '.+ --help'/
 ]
@@ -130,7 +128,6 @@ const ofNpm = /^npm (?:error|ERR!) ?/
 const npmNoise: ReadonlyArray<RegExp> = [
   /^(?:code|errno|syscall|path|dest|command|signal|cwd|host|port|type|address) /,
   /^(?:\d+|\w+)$/,
-  /^A complete log of this run/,
   /^(?:\w+ )?(?:In most cases|If you are behind a proxy|Note that you can also|tarball, folder|This is a problem related)/
 ]
 
@@ -175,8 +172,19 @@ const ofJson = (text: string): Line | undefined => {
   }
 }
 
+/** The version of a runtime, the path of npm's log, and bare braces, of which a person has no use in any view. */
+const clutter: ReadonlyArray<RegExp> = [
+  /^Node\.js v\d/,
+  /^npm (?:error|ERR!)\s+(?:A complete log of this run|\S.*[\\/]_logs[\\/])/,
+  /^[\s{}()[\],;]+$/
+]
+
+const frames: ReadonlyArray<RegExp> = [/^\s*at .+(?:[:(]\d|\(native|<anonymous>)/]
+
 const some = (patterns: ReadonlyArray<RegExp>) => (text: string): boolean =>
   patterns.some((pattern) => pattern.test(text))
+const isClutter = some(clutter)
+const isFrame = some(frames)
 const isNoise = some(noise)
 const isNpmNoise = some(npmNoise)
 const isStrong = some(strong)
@@ -194,7 +202,8 @@ const candidates = (text: string): ReadonlyArray<Line> => {
     const isNpm = ofNpm.test(line)
     const body = line.replace(ofNpm, "")
     if (
-      isNoise(body) || isCaret(lines[at + 1]) || (isNpm ? isNpmNoise(body) : /^npm (?:notice|warn|WARN)\b/.test(line))
+      isClutter(line) || isFrame(body) || isNoise(body) || isCaret(lines[at + 1]) ||
+      (isNpm ? isNpmNoise(body) : /^npm (?:notice|warn|WARN)\b/.test(line))
     ) {
       return []
     }
@@ -215,3 +224,12 @@ export const read = (stderr: string | undefined): Reading => {
   if (line === undefined) return { line: undefined, fault: undefined }
   return { line, fault: installFault(text) ?? serverFault(line.slice(0, longestLine)) }
 }
+
+/** The most lines of a tail. */
+const mostLines = 12
+
+/** The last lines for a person, without clutter; without stack frames too where another line has the cause already. */
+export const tail = (stderr: string | undefined, { frames }: { readonly frames: boolean }): ReadonlyArray<string> =>
+  (stderr?.slice(-longest).split(/\r?\n/) ?? []).filter((line) =>
+    line.trim() !== "" && !isClutter(line) && (frames || !isFrame(line))
+  ).slice(-mostLines)

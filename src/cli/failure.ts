@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
+import * as StderrReader from "../stderrReader.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
@@ -21,20 +22,10 @@ export const Failed = Schema.Struct({
   })
 })
 
-const stackFrame = /^\s*at .+[:(]\d/
-
-const maxStderrLines = 12
-
-/** The last lines of a server's stderr. */
-export const stderrEnd = (stderr: string | undefined): ReadonlyArray<string> => {
-  const text = stderr?.trimEnd() ?? ""
-  return text === "" ? [] : text.split(/\r?\n/).slice(-maxStderrLines)
-}
-
-/** The last lines without stack frames, unless there is one line only: the message of the error has the most telling line. */
-const belowMessage = (stderr: string | undefined): ReadonlyArray<string> => {
-  const kept = stderrEnd(stderr).filter((line) => !stackFrame.test(line))
-  return kept.length < 2 ? [] : ["The end of its stderr:", ...kept.map((line) => `  | ${line}`)]
+/** The end of a server's stderr, unless it is only the line that the message has already. */
+const below = (stderr: string | undefined): ReadonlyArray<string> => {
+  const lines = StderrReader.tail(stderr, { frames: false })
+  return lines.length < 2 ? [] : ["The end of its stderr:", ...lines.map((line) => `  | ${line}`)]
 }
 
 const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
@@ -47,7 +38,7 @@ const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.Exi
     yield* screen.err(
       ...Screen.titled("error: ", "bad", what, screen.columns),
       ...more.flatMap((line) => wrapped(line, screen.columns)),
-      ...belowMessage("stderrTail" in error ? error.stderrTail : undefined),
+      ...below("stderrTail" in error ? error.stderrTail : undefined),
       ...(next === undefined ? [] : wrapped(next, screen.columns))
     )
     if (json) {

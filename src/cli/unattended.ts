@@ -16,8 +16,8 @@ export const Unattended = Schema.Struct({
   trusted: Schema.Array(Schema.String),
   /** The rules of --allow. */
   allow: Schema.Array(Schema.String),
-  /** Flags that allow more. */
-  flags: Schema.Array(Schema.String)
+  /** Options that would allow more. */
+  options: Schema.Array(Schema.String)
 })
 
 export type Unattended = typeof Unattended.Type
@@ -40,7 +40,7 @@ export const of = (
     allows: isOpen ? "everything" : isAttended ? "approved" : "read-only",
     trusted: usable.filter(ServerConfig.isTrusted).map(({ name }) => name),
     allow: values("allow"),
-    flags: isOpen ? [] : [...patterns, "--caller-decides"]
+    options: isOpen ? [] : [...patterns, "--caller-decides"]
   }
 }
 
@@ -52,7 +52,7 @@ const listed = (names: ReadonlyArray<string>): string =>
     : names.join(", ")
 
 /** What holds for clients that cannot ask a person, printed at the start. */
-export const banner = ({ allow, allows, flags, trusted }: Unattended): ReadonlyArray<string> => {
+export const banner = ({ allow, allows, options, trusted }: Unattended): ReadonlyArray<string> => {
   if (allows === "everything") {
     return ["Calls that no rule decides are allowed (--caller-decides): the client must ask its user before each call."]
   }
@@ -66,6 +66,8 @@ export const banner = ({ allow, allows, flags, trusted }: Unattended): ReadonlyA
   return [
     "A call that no rule decides is put to the person behind the client, if the client can ask (elicitation).",
     otherwise,
-    `To allow more, add ${flags.slice(0, -1).slice(0, maxListed).concat(flags.slice(-1)).join(" or ")} to this command.`
+    `To allow more, add ${
+      options.slice(0, -1).slice(0, maxListed).concat(options.slice(-1)).join(" or ")
+    } to this command.`
   ]
 }

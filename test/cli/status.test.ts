@@ -91,6 +91,7 @@ describe("what status says", () => {
         { state: "waiting", tools: null, reconnects: 2, error },
         "a waiting after connected: lost 2 times, it is gone"
       ],
+      [{ reconnects: 1 }, "a connected: 2 tools, lost 1 time"],
       [{ state: "needs approval", why: "untrusted", tools: null }, "a needs approval after connected"],
       [{ pausedUntil: 61_000 }, "a connected (paused until 00:01:01 UTC): 2 tools"]
     ]

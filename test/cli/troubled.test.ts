@@ -94,7 +94,7 @@ describe("where a server asks for a pause", () => {
 })
 
 describe("where a server ends with many words", () => {
-  // what Node writes, and Python, and what says nothing of the kind
+  // as Node, Python, npm and a plain program write them
   const words = {
     node: [
       "node:internal/modules/cjs/loader:1210",
@@ -111,22 +111,34 @@ describe("where a server ends with many words", () => {
       "  File \"a.py\", line 1",
       "ModuleNotFoundError: No module named 'mcp'"
     ],
+    npm: [
+      "npm error code E404",
+      "npm error 404 'nope@*' is not in this registry.",
+      "npm error A complete log of this run can be found in: /home/ann/.npm/_logs/2026-01-01-debug-0.log",
+      "npm ERR! A complete log of this run can be found in:",
+      "npm ERR!     /home/ann/.npm/_logs/2026-01-01-debug-0.log"
+    ],
     plain: ["starting", "API_KEY has to be set"]
   }
   const most = {
     node: "Error: Cannot find module '/srv/dist/server-of-somebody.js'",
     python: "ModuleNotFoundError: No module named 'mcp'",
+    npm: "'nope@*' is not in this registry.",
     plain: "API_KEY has to be set"
   }
+  const isClutter = (line: string) => /^(?:Node\.js v|\}$)|complete log|_logs/.test(line)
 
-  it.scopedLive("a list has the one that says most, an error has all but where that was, and a terminal breaks none", () =>
+  it.scopedLive("a list has the most telling line, an error and the doctor have all but clutter, and no word is broken", () =>
     Effect.gen(function*() {
       const at = yield* place
       const folder = dirname(at.write("words/node", words.node.join("\n")))
       at.write("words/python", words.python.join("\n"))
+      at.write("words/npm", words.npm.join("\n"))
       at.write("words/plain", words.plain.join("\n"))
       const ends = (name: string) => ({ command: "sh", args: ["-c", `cat '${folder}/${name}' >&2; exit 3`] })
-      at.write(own, { mcpServers: { node: ends("node"), python: ends("python"), plain: ends("plain") } })
+      at.write(own, {
+        mcpServers: { node: ends("node"), python: ends("python"), npm: ends("npm"), plain: ends("plain") }
+      })
       const lists = yield* Effect.forEach(["list", "tools", "status"], (line) => run(at, [line], { columns: 60 }), {
         concurrency: "unbounded"
       })
@@ -153,10 +165,12 @@ describe("where a server ends with many words", () => {
         "error: node: the server lacks the module \"/srv/dist/server-of-somebody.js\"; the process ended (exit code 3) in "
           + `the initialize phase; its stderr: ${most.node} `
       )
-      const kept = words.node.filter((line) => !line.startsWith("    at "))
+      const kept = words.node.filter((line) => !line.startsWith("    at ") && !isClutter(line))
       assert.deepStrictEqual(below.split("\n").slice(0, kept.length), kept.map((line) => `  | ${line}`))
-      const doctor = yield* run(at, ["doctor", "node"], { columns: 60 })
-      for (const line of words.node) assert.include(doctor.out, `    | ${line}\n`)
+      const doctor = yield* run(at, ["doctor", "node", "npm"], { columns: 60 })
+      for (const line of [...words.node, ...words.npm]) {
+        assert.strictEqual(doctor.out.includes(`    | ${line}\n`), !isClutter(line), line)
+      }
       for (const line of doctor.out.split("\n").filter((line) => !line.includes(" | "))) {
         assert.isTrue(line.length <= 60 || !line.trim().includes(" "), line)
       }

@@ -116,7 +116,7 @@ describe("serve says at the start what clients may do", patient, () => {
         allows: "read-only",
         trusted: ["demo"],
         allow: [],
-        flags: ["--allow 'demo/*'", "--caller-decides"]
+        options: ["--allow 'demo/*'", "--caller-decides"]
       }
     })
     const plain = await place.listen("plain", servers, [])

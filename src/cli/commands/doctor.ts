@@ -9,12 +9,12 @@ import * as Stream from "effect/Stream"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as NodeMcpRuntime from "../../node/NodeMcpRuntime.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
+import * as StderrReader from "../../stderrReader.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as Visit from "../doctorVisit.ts"
 import * as ExitCode from "../ExitCode.ts"
-import * as Failure from "../failure.ts"
 import { clock } from "../following.ts"
 import * as IssueShape from "../issueShape.ts"
 import * as NoServers from "../noServers.ts"
@@ -75,7 +75,7 @@ const lines = (server: Visit.Server, columns: number): ReadonlyArray<Screen.Line
     ...problems.flatMap((problem) => problemLines(problem, columns)),
     ...(stderr === null
       ? []
-      : ["  the end of its stderr", ...Failure.stderrEnd(stderr).map((line) => `    | ${line}`)])
+      : ["  the end of its stderr", ...StderrReader.tail(stderr, { frames: true }).map((line) => `    | ${line}`)])
   ]
 }
 

@@ -90,7 +90,7 @@ const look = ({ application: { renewed }, latency, shared }: Watching): Effect.E
         called: latency.called(view.name),
         reconnects: info?.reconnects ?? 0,
         tools: info?.toolCount,
-        error: view.error && { tag: view.error._tag, message: view.error.message }
+        error: view.error && View.failureOf(view.error)
       }
       return { server, view }
     })
@@ -149,7 +149,7 @@ export const line = (server: Server, before: Server | undefined): ReadonlyArray<
     ...(breaker === "closed" ? [] : [`breaker ${breaker}`]),
     ...(typeof tools === "number" ? [`${tools} ${tools === 1 ? "tool" : "tools"}`] : []),
     ...(calls === 0 ? [] : [`${calls} under way`]),
-    ...(reconnects === 0 ? [] : [`lost ${reconnects} times`]),
+    ...(reconnects === 0 ? [] : [`lost ${reconnects} ${reconnects === 1 ? "time" : "times"}`]),
     ...(error ? [View.unnamed(name, error.message)] : [])
   ]
   return [
