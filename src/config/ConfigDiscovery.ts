@@ -137,39 +137,25 @@ export interface Discovery {
   readonly configs: ReadonlyArray<ServerConfig.ServerConfig>
 }
 
-/** What differs between two discoveries, by name. */
-export interface Diff {
-  readonly added: ReadonlyArray<string>
-  readonly removed: ReadonlyArray<string>
-  readonly changed: ReadonlyArray<string>
-}
-
 export class ConfigDiscovery extends Context.Tag("effect-mcp-runtime/config/ConfigDiscovery")<ConfigDiscovery, {
   /** Reads everything now. Starts nothing, opens no socket, runs no program, and reads no variable but those that say where files are. */
   readonly discover: Effect.Effect<Discovery>
   /** The last discovery; the first, if there was none. */
   readonly current: Effect.Effect<Discovery>
-  /** A new discovery whenever a file, an approval or a policy has changed anything, with what it changed. */
-  readonly changes: Stream.Stream<{ readonly discovery: Discovery; readonly diff: Diff }>
+  /** A new discovery whenever a file, an approval or a policy has changed anything. */
+  readonly changes: Stream.Stream<Discovery>
 }>() {}
 
 type Service = ConfigDiscovery["Type"]
 
-const states = ({ servers }: Discovery): ReadonlyMap<string, string> =>
-  new Map(servers.map(({ config, fingerprint, name, state }) => [
-    name,
-    `${JSON.stringify(state)}${fingerprint}${config === undefined ? "" : Fingerprint.configuration(config)}`
-  ]))
-
-const diffOf = (before: Discovery | undefined, after: Discovery): Diff => {
-  const old = before === undefined ? new Map<string, string>() : states(before)
-  const now = states(after)
-  return {
-    added: Array.from(now.keys()).filter((name) => !old.has(name)),
-    removed: Array.from(old.keys()).filter((name) => !now.has(name)),
-    changed: Array.from(now.keys()).filter((name) => old.has(name) && old.get(name) !== now.get(name))
-  }
-}
+/** Equal for discoveries that do not differ in any server or issue. */
+const signature = ({ issues, servers }: Discovery): string =>
+  JSON.stringify([
+    issues,
+    servers.map((
+      { config, fingerprint, name, state }
+    ) => [name, state, fingerprint, config && Fingerprint.configuration(config)])
+  ])
 
 /** The folders from `from` up to `to`, both included. */
 const between = (path: Path.Path, from: string, to: string): ReadonlyArray<string> => {
@@ -235,12 +221,13 @@ const following = (options: () => Options) =>
     // the last discovery, so that a new subscriber misses nothing since
     let last: Discovery | undefined
     const turn = yield* Effect.makeSemaphore(1)
+    /** The discovery, and whether it differs from the one before. */
     const next = Effect.gen(function*() {
-      const before = last
       const { discovery, paths } = yield* look
+      const isNew = last === undefined || signature(last) !== signature(discovery)
       last = discovery
       if (paths.join("\0") !== (yield* watched).join("\0")) yield* SubscriptionRef.set(watched, paths)
-      return { before, discovery }
+      return [discovery, isNew] as const
     }).pipe(turn.withPermits(1))
 
     const changes: Service["changes"] = watched.changes.pipe(
@@ -249,14 +236,9 @@ const following = (options: () => Options) =>
       // a decision is not debounced, because a person waits for it
       Stream.merge(trust.changes),
       Stream.mapEffect(() => next),
-      Stream.filterMap(({ before, discovery }) => {
-        const diff = diffOf(before, discovery)
-        const isSame = before !== undefined && Object.values(diff).every((names) => names.length === 0) &&
-          JSON.stringify(before.issues) === JSON.stringify(discovery.issues)
-        return isSame ? Option.none() : Option.some({ discovery, diff })
-      })
+      Stream.filterMap(([discovery, isNew]) => isNew ? Option.some(discovery) : Option.none())
     )
-    const discover = Effect.map(next, ({ discovery }) => discovery)
+    const discover = Effect.map(next, ([discovery]) => discovery)
     return { discover, current: Effect.suspend(() => last === undefined ? discover : Effect.succeed(last)), changes }
   })
 

@@ -199,14 +199,6 @@ const contentOf = async (handle: Handle, size: number, maxBytes: number): Promis
   }
 }
 
-/** A path that is looked for. */
-interface Way {
-  readonly wanted: string
-  readonly names: ReadonlyArray<string>
-  /** Which of its names is the last with a star; -1: none. */
-  readonly star: number
-}
-
 /** Asks once for each text. */
 const once = <A>(ask: (about: string) => Promise<A>): (about: string) => Promise<A> => {
   const known = new Map<string, Promise<A>>()
@@ -243,24 +235,10 @@ export const make: (
       }
     }
 
-    const isBelow = (folder: string, at: string): boolean => {
+    /** Whether one real path is the other, or below it. */
+    const isInside = (folder: string, at: string): boolean => {
       const relative = path.relative(folder, at)
       return relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
-    }
-
-    /** Whether one real path is the other, or below it. */
-    const isInside = async (outer: string, at: string): Promise<boolean> => {
-      if (isBelow(outer, at)) return true
-      if (isWindows) return isBelow(outer.toLowerCase(), at.toLowerCase())
-      // elsewhere one folder has one real path; the volumes of macOS differ in whether case counts
-      if (host.platform !== "darwin") return false
-      const wanted = await disk.stat(outer).catch(() => undefined)
-      for (let inner = at; wanted !== undefined; inner = path.dirname(inner)) {
-        const { dev, ino } = await disk.stat(inner).catch(() => ({ dev: undefined, ino: undefined }))
-        if (dev === wanted.dev && ino === wanted.ino) return true
-        if (path.dirname(inner) === inner) break
-      }
-      return false
     }
 
     /** The file, and where it is. The target of a link is opened, and is itself no link. */
@@ -286,7 +264,7 @@ export const make: (
         const content = async ({ origin, path: at, root }: Wanted): Promise<Content> => {
           const folder = path.dirname(at)
           if (origin === "workspace" && root !== undefined) {
-            if (!(await isInside(await realFolder(root), await realFolder(folder)))) {
+            if (!isInside(await realFolder(root), await realFolder(folder))) {
               // a file that does not exist is no fault
               await disk.stat(at)
               throw new Refusal("insecure-file", "its folder is a link that leads out of the workspace")
@@ -329,66 +307,38 @@ export const make: (
       }
     }
 
-    /** The wanted names that are in a folder, as far as its listing tells. */
-    const matchesIn = (names: ReadonlyArray<string> | undefined) => {
+    /** The names in a folder that a wanted name stands for, as far as its listing tells. */
+    const namesIn = async (folder: string): Promise<(wanted: string) => ReadonlyArray<string>> => {
+      const names = await list(folder)
       // volumes differ in what is the same name; too many paths are no harm
       const folded = (name: string): string => name.normalize("NFC").toLowerCase()
       const known = names && new Set(names.map(folded))
-      return (wanted: string): ReadonlyArray<string> => {
+      return (wanted) => {
         if (!wanted.includes("*")) return known === undefined || known.has(folded(wanted)) ? [wanted] : []
         const fits = wildcard(wanted)
         // hidden ones are meant only if they are named
-        const found = names?.filter((name) => fits(name) && (!name.startsWith(".") || wanted.startsWith(".")))
-        return found?.toSorted().slice(0, maxMatches) ?? []
+        return names?.filter((name) => fits(name) && (!name.startsWith(".") || wanted.startsWith("."))).toSorted() ?? []
       }
     }
 
-    /**
-     * Hosts have hundreds of paths, and few are in use: a folder is listed before what is below it is looked for, but for one with
-     * a single wanted name, because it costs as much to open that.
-     */
+    /** Hosts have hundreds of paths, and few are in use: each folder is listed once, before what is below it is looked for. */
     const find: ConfigFiles["Type"]["find"] = (paths) =>
       Effect.suspend(() => {
-        const found = new Map<string, Array<string>>(paths.map((at) => [at, at.includes("*") ? [] : [at]]))
-        const look = async (folder: string, ways: ReadonlyArray<Way>, depth: number): Promise<void> => {
-          const byName = new Map<string, Array<Way>>()
-          for (const way of ways) {
-            const name = way.names[depth]!
-            const others = byName.get(name)
-            if (others === undefined) byName.set(name, [way])
-            else others.push(way)
-          }
-          // what a pattern stands for is there
-          const isAlone = byName.size === 1 &&
-            ways.every(({ names, star }) => star === -1 || (depth < star && !names[depth]!.includes("*")))
-          const matching = matchesIn(isAlone ? undefined : await list(folder))
-          await Promise.all(Array.from(byName, async ([name, ways]) => {
-            const matches = matching(name)
-            const below = ways.filter(({ names }) => names.length > depth + 1)
-            for (const { star, wanted } of ways) if (matches.length === 0 && star === -1) found.set(wanted, [])
-            for (const match of matches) {
-              const at = path.join(folder, match)
-              for (const { names, star, wanted } of ways) {
-                const all = found.get(wanted)!
-                if (names.length === depth + 1 && star !== -1 && all.length < maxMatches) all.push(at)
-              }
-              if (below.length > 0) await look(at, below, depth + 1)
-            }
-          }))
+        const found = new Map(paths.map((at): [string, ReadonlyArray<string>] => [at, at.includes("*") ? [] : [at]]))
+        const listed = once(namesIn)
+        const matches = once(async (at): Promise<ReadonlyArray<string>> => {
+          const parent = path.dirname(at)
+          if (parent === at) return [at]
+          const below = (await matches(parent)).map(async (folder) =>
+            (await listed(folder))(path.basename(at)).map((name) => path.join(folder, name))
+          )
+          return (await Promise.all(below)).flat().slice(0, maxMatches)
+        })
+        const look = async (at: string): Promise<void> => {
+          const all = await matches(path.resolve(at))
+          found.set(at, at.includes("*") ? all : all.length === 0 ? [] : [at])
         }
-        const roots = new Map<string, Array<Way>>()
-        for (const wanted of paths) {
-          // hundreds of paths are normal already, and resolving them takes longer than all else here
-          const isNormal = path.sep === "/" && wanted.startsWith("/") && !/\/\.{0,2}(?:\/|$)/.test(wanted)
-          const absolute = isNormal ? wanted : path.resolve(wanted)
-          const root = isNormal ? "/" : path.parse(absolute).root
-          const names = absolute.slice(root.length).split(path.sep)
-          const ways = roots.get(root) ?? []
-          roots.set(root, ways)
-          ways.push({ wanted, names, star: names.findLastIndex((name) => name.includes("*")) })
-        }
-        const all = () => Promise.all(Array.from(roots, ([root, ways]) => look(root, ways, 0)))
-        return Effect.map(within(all, () => []), () => new Map(found))
+        return Effect.map(within(() => Promise.all(paths.map(look)), () => []), () => new Map(found))
       })
 
     return {

@@ -1,9 +1,6 @@
 /** Policies: lists of the servers that may be used, by name, command or address. */
-import * as Either from "effect/Either"
 import { caseFolded } from "../text/unicode.ts"
-import * as UntrustedText from "../text/UntrustedText.ts"
 import { wildcard } from "../text/wildcard.ts"
-import * as Interpolation from "./Interpolation.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
@@ -256,59 +253,4 @@ export const subject = (config: ServerConfig.ServerConfig, fingerprint?: string)
 export interface Fault {
   readonly at: string
   readonly detail: string
-}
-
-/** A list without any of its rules would limit nothing. An origin that may not allow is not relied on to limit either. */
-export const isClosed = (origin: Scope.Origin, isLost: boolean): boolean => isLost && Scope.rights(origin).allow
-
-/**
- * Replaces `${HOME}` and `${env:HOME}` in the rules of a policy whose origin may read the environment. To be done once,
- * with the environment of the start, so that nothing changes the policy later. A rule without a value is left out.
- */
-export const withVariables = (
-  policy: Policy,
-  variable: (name: string) => string | undefined
-): { readonly policy: Policy; readonly invalid: ReadonlyArray<Fault> } => {
-  const lookup = Scope.rights(policy.origin).environment ? variable : () => undefined
-  const invalid: Array<Fault> = []
-  // an empty variable counts as unset, because it would widen the pattern
-  const valueOf = ({ fallback, kind, name }: Interpolation.Reference) =>
-    Either.fromNullable(kind === "env" ? lookup(name) || fallback : undefined, () => name)
-  const fill = (text: string) =>
-    Interpolation.fill(Interpolation.canonical({ bare: true, env: true }, text).template, valueOf)
-  const filled = (matcher: Matcher): Either.Either<Matcher, unknown> => {
-    if (matcher._tag === "Command") {
-      return Either.map(Either.all(matcher.argv.map(fill)), (argv) => ({ ...matcher, argv }))
-    }
-    const pattern = Either.map(fill(matcher.pattern), (pattern) => ({ ...matcher, pattern }))
-    return Either.filterOrLeft(
-      pattern,
-      ({ pattern }) => matcher._tag !== "Url" || isAddressPattern(pattern),
-      () => "no address"
-    )
-  }
-  const put = (matcher: Matcher, at: string): ReadonlyArray<Matcher> => {
-    const words = matcher._tag === "Command" ? matcher.argv : [matcher.pattern]
-    // a rule without a variable stays the same object, so that it is not compiled again
-    if (matcher._tag === "Fingerprint" || !words.some((word) => word.includes("${"))) return [matcher]
-    const full = filled(matcher)
-    if (Either.isRight(full)) return [full.right]
-    invalid.push({
-      at: `policy/${at}`,
-      detail: "a variable of this rule has no value, or none that a rule may have"
-    })
-    return []
-  }
-  const allow = policy.allow.flatMap((matcher, at) => put(matcher, `allow/${at}`))
-  const deny = policy.deny.flatMap((matcher, at) => put(matcher, `deny/${at}`))
-  const ordered = policy.ordered.flatMap(({ action, matcher }, at) =>
-    put(matcher, `ordered/${at}`).map((matcher) => ({ action, matcher }))
-  )
-  const identities = policy.identities && new Map(
-    Array.from(policy.identities).flatMap(([name, matcher]) =>
-      put(matcher, `identities/${UntrustedText.excerpt(name, 64)}`).map((full) => [name, full] as const)
-    )
-  )
-  const broken = policy.broken || isClosed(policy.origin, policy.allow.length > 0 && allow.length === 0)
-  return { policy: { ...policy, allow, deny, ordered, identities, broken }, invalid }
 }

@@ -4,17 +4,17 @@ import * as PermissionRule from "../safety/PermissionRule.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Document from "./document.ts"
 import { isList, isTable, isText, table } from "./document.ts"
+import * as Interpolation from "./Interpolation.ts"
 import * as Scope from "./Scope.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
 
 type Table = Document.Table
 type Value = Document.Value | undefined
 
-export interface From {
-  readonly provider: string
-  readonly scope: Scope.Scope
-  readonly origin: Scope.Origin
+export interface From extends Pick<Scope.Provenance, "origin" | "provider" | "scope"> {
   readonly path?: string | undefined
+  /** A variable of the environment, for `${HOME}` and `${env:HOME}` in rules; without it they stay as they are written. */
+  readonly variable?: ((name: string) => string | undefined) | undefined
 }
 
 const expectsList = "a list is expected here"
@@ -138,8 +138,37 @@ const flagFaults = (policy: Table): ReadonlyArray<ServerPolicy.Fault> =>
     return value.flatMap((host, place) => isText(host) ? [] : [{ at: `${at}/${place}`, detail: "not a name" }])
   })
 
-/** An invalid rule is a fault and the others hold; variables stay as they are written. */
-const policyOf = (of: keyof typeof words, root: Table, { origin, path, provider, scope }: From) => {
+const unset = "a variable of this rule has no value, or none that a rule may have"
+
+/** A rule with the values of its variables, which only an origin with the right to the environment has; or nothing. */
+const filled = ({ origin, variable }: From) => {
+  // an empty variable counts as unset, because it would widen the pattern
+  const valueOf = ({ fallback, kind, name }: Interpolation.Reference) => {
+    const value = Scope.rights(origin).environment ? variable?.(name) : undefined
+    return Either.fromNullable(kind === "env" ? value || fallback : undefined, () => name)
+  }
+  const fill = (text: string) =>
+    Interpolation.fill(Interpolation.canonical({ bare: true, env: true }, text).template, valueOf)
+  return (matcher: ServerPolicy.Matcher): ServerPolicy.Matcher | undefined => {
+    const words = matcher._tag === "Command" ? matcher.argv : [matcher.pattern]
+    if (variable === undefined || matcher._tag === "Fingerprint" || !words.some((word) => word.includes("${"))) {
+      return matcher
+    }
+    const full: Either.Either<ServerPolicy.Matcher, unknown> = matcher._tag === "Command"
+      ? Either.map(Either.all(matcher.argv.map(fill)), (argv) => ({ ...matcher, argv }))
+      : Either.filterOrLeft(
+        Either.map(fill(matcher.pattern), (pattern) => ({ ...matcher, pattern })),
+        ({ pattern }) => matcher._tag !== "Url" || ServerPolicy.isAddressPattern(pattern),
+        () => unset
+      )
+    return Either.getOrUndefined(full)
+  }
+}
+
+/** An invalid rule is a fault and the others hold. */
+const policyOf = (of: keyof typeof words, root: Table, from: From) => {
+  const { origin, path, provider, scope } = from
+  const fill = filled(from)
   const { identities: identified, isClosed, lists }: Words = words[of]
   const sections = of === "native" ? ["policy", "security"].filter((key) => root.has(key)) : []
   const invalid: Array<ServerPolicy.Fault> = sections.filter((key) => !isTable(root.get(key)))
@@ -151,6 +180,7 @@ const policyOf = (of: keyof typeof words, root: Table, { origin, path, provider,
   }
   let identities: Map<string, ServerPolicy.Matcher> | undefined
   let isLost = invalid.length > 0
+  let isNarrowed = false
   let isThere = sections.length > 0
   for (const [at, list, rule] of lists) {
     const value = partOf(root, at)
@@ -164,9 +194,12 @@ const policyOf = (of: keyof typeof words, root: Table, { origin, path, provider,
     const before = rules.allow.length
     for (const [place, element] of value.entries()) {
       const { action = "deny", detail, matchers } = rule(element)
-      if (detail !== undefined) invalid.push({ at: `${at}/${place}`, detail })
-      if (list === "ordered") rules.ordered.push(...matchers.map((matcher) => ({ action, matcher })))
-      else rules[list].push(...matchers)
+      const full = matchers.flatMap((matcher) => fill(matcher) ?? [])
+      const isUnset = full.length < matchers.length
+      if (detail !== undefined || isUnset) invalid.push({ at: `${at}/${place}`, detail: detail ?? unset })
+      if (list === "ordered") rules.ordered.push(...full.map((matcher) => ({ action, matcher })))
+      else rules[list].push(...full)
+      isNarrowed ||= isUnset && list === "allow"
     }
     if (list !== "allow" || rules.allow.length > before) continue
     if (isClosed) identities = new Map()
@@ -181,7 +214,8 @@ const policyOf = (of: keyof typeof words, root: Table, { origin, path, provider,
     for (const [server, entry] of table(servers)) {
       const [matcher] = codexIdentity(table(entry).get("identity")).matchers
       const at = `mcp_servers/${UntrustedText.excerpt(server, 128)}`
-      if (matcher !== undefined) identities?.set(server, matcher)
+      const full = matcher && fill(matcher)
+      if (full !== undefined) identities?.set(server, full)
       else invalid.push({ at, detail: "an identity is expected here" })
     }
   }
@@ -199,7 +233,9 @@ const policyOf = (of: keyof typeof words, root: Table, { origin, path, provider,
         managedOnly,
         identities,
         ...(isSet(own, "requireIdentity") ? { requireIdentity: true } : undefined),
-        broken: of === "native" ? ServerPolicy.isClosed(origin, isLost) : origin === "system" && isLost
+        // a list without any of its rules would limit nothing; an origin that may not allow is not relied on to limit either
+        broken: (Scope.rights(origin).allow && (of === "native" && isLost || isNarrowed && rules.allow.length === 0)) ||
+          (origin === "system" && isLost)
       }
       : undefined,
     invalid

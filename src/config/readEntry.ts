@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { lookAlike } from "../text/lookAlike.ts"
-import { isOneEdit } from "../text/nearest.ts"
+import { nearest } from "../text/nearest.ts"
 import * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
@@ -61,9 +61,6 @@ const everyField: Dialect.Fields = Object.fromEntries(
     .flatMap(([key, { aliases = [] }]) => [key, ...aliases].map((word) => [word, { is: key as Dialect.Meaning }]))
 )
 
-/** Without capitals and joining characters, which are what is most often wrong. */
-const bare = (key: string): string => key.toLowerCase().replaceAll(/[-_.]/g, "")
-
 /** Longer than any key that there is. */
 const longestKey = 64
 
@@ -80,21 +77,12 @@ export const keysOf = (row: Dialect.Dialect, root = ""): Keys => {
   ]
   const fieldOf = (key: string): Dialect.Field | undefined => tables.find((table) => Object.hasOwn(table, key))?.[key]
   // made for the first misspelt key: most files have none
-  let words: ReadonlyMap<string, string> | undefined
-  const bareKeys = (): ReadonlyMap<string, string> =>
-    words ??= new Map(
-      Object.entries<Dialect.Field>(Object.assign({}, ...tables.toReversed()))
-        .filter(([, { deprecated, foreign, is }]) => deprecated !== true && foreign !== true && !unhelpful.has(is))
-        .map(([key]) => [bare(key), key])
-    )
+  let helpful: ReadonlyArray<string> | undefined
   const meant = (written: string): string | undefined => {
-    const word = bare(written)
-    const known = fieldOf(written)?.instead ?? bareKeys().get(word)
-    // a short word is near to too many others
-    if (known !== undefined || word.length < 4) return known
-    const near = ([key]: readonly [string, string]): boolean =>
-      isOneEdit(word, key) || (word.length > 6 && key.startsWith(word))
-    return Array.from(bareKeys()).find(near)?.[1]
+    helpful ??= Object.entries<Dialect.Field>(Object.assign({}, ...tables.toReversed()))
+      .filter(([, { deprecated, foreign, is }]) => deprecated !== true && foreign !== true && !unhelpful.has(is))
+      .map(([key]) => key)
+    return fieldOf(written)?.instead ?? nearest(written, helpful)[0]
   }
   return {
     row,

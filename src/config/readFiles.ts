@@ -19,7 +19,7 @@ import * as Locate from "./locate.ts"
 import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
-import * as ServerPolicy from "./ServerPolicy.ts"
+import type * as ServerPolicy from "./ServerPolicy.ts"
 
 type Issue = ConfigIssue.ConfigIssue
 
@@ -92,10 +92,9 @@ const contentOf = (
   source: Locate.Source,
   file: ConfigFile.ConfigFile,
   digest: string,
-  started: Locate.Place["started"],
   strict: boolean
 ): Content => {
-  const { exclusive, origin, path, provider, scope } = source
+  const { exclusive, origin } = source
   const removed: Array<Issue> = []
   const items = file.items.map((item): Item => {
     if (item._tag !== "Server") return item
@@ -109,19 +108,13 @@ const contentOf = (
   const useful = file.issues.filter(({ at, kind, server }) =>
     kind !== "unused-field" || at !== "env" || !usesEnv(byName.get(server ?? ""))
   )
-  const { invalid = [], policy } = file.policy === undefined
-    ? { policy: undefined }
-    : ServerPolicy.withVariables(file.policy, started)
-  const misunderstood = invalid.map((fault) =>
-    ConfigIssue.make({ provider, scope, path }, "warning", "invalid-policy", fault)
-  )
   return {
     ...file,
     digest,
     items,
     exclusive: exclusive || isExclusive(source, file),
-    policies: policy === undefined ? [] : [strict ? { ...policy, requireIdentity: true } : policy],
-    issues: [...useful, ...removed, ...misunderstood]
+    policies: file.policy === undefined ? [] : [strict ? { ...file.policy, requireIdentity: true } : file.policy],
+    issues: [...useful, ...removed]
   }
 }
 
@@ -199,12 +192,13 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
       const digest = sha256(found.bytes)
       let content = last
       if (content?.digest !== digest) {
-        const options = { host: provider, scope, origin, path, pointer: source.pointer, strict }
+        const variable = place.started
+        const options = { host: provider, scope, origin, path, pointer: source.pointer, strict, variable }
         const file = ConfigFile.read(decode(found.bytes, format), options)
         if (file.issues.some(({ server, severity }) => severity === "error" && server === undefined)) {
           return failed(file.issues)
         }
-        content = contentOf(source, file, digest, place.started, strict)
+        content = contentOf(source, file, digest, strict)
       }
       now.set(key, content)
       return { ...source, ...content, isStale: false }

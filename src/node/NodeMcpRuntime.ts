@@ -304,7 +304,7 @@ const following = (options: ConfiguredOptions) => ({ servers: { reload } }: McpR
     if (options.follow === false) return
     yield* discovery.changes.pipe(
       // unbounded, because a reload waits for successors and the next one may have to stop a server now
-      Stream.mapEffect(({ discovery }) => Effect.flatMap(take(discovery), reload), { concurrency: "unbounded" }),
+      Stream.mapEffect((found) => Effect.flatMap(take(found), reload), { concurrency: "unbounded" }),
       Stream.runDrain,
       Effect.forkScoped
     )

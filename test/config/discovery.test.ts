@@ -537,20 +537,17 @@ describe("ConfigDiscovery", () => {
       const { changes, current } = Context.get(context, ConfigDiscovery.ConfigDiscovery)
       assert.deepStrictEqual(states(yield* current), { a: "Ready", b: "Ready" })
       const seen = yield* Stream.toQueueOfElements(changes)
-      const next = Effect.map(Effect.flatMap(Queue.take(seen), (exit) => exit), ({ diff, discovery }) => ({
-        diff,
+      const next = Effect.map(Effect.flatMap(Queue.take(seen), (exit) => exit), (discovery) => ({
         states: states(discovery),
         issues: kinds(discovery)
       }))
       yield* snapshots.offer({ servers: mine("a", "c"), documents: document("{") })
       assert.deepStrictEqual(yield* next, {
-        diff: { added: ["c"], removed: [], changed: [] },
         states: { a: "Ready", b: "Ready", c: "Disabled" },
         issues: ["syntax"]
       })
       yield* snapshots.offer({})
       assert.deepStrictEqual(yield* next, {
-        diff: { added: [], removed: ["a", "c", "b"], changed: [] },
         states: {},
         issues: []
       })

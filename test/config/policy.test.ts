@@ -539,31 +539,28 @@ describe("policyWords", () => {
   })
 })
 
-describe("ServerPolicy.withVariables", () => {
-  const home = (name: string) => name === "HOME" ? "/home/u" : undefined
+describe("a rule with variables", () => {
+  const variable = (name: string) => name === "HOME" ? "/home/u" : undefined
 
-  it("puts in what the environment was at the start", () => {
-    const { policy: own } = read({
+  it("gets the values of the environment", () => {
+    const { issues, policy: own } = read({
       policy: { allow: [{ command: ["${HOME}/bin/srv"] }, { command: ["${env:HOME}/bin/other", "x"] }] }
-    })
-    const { invalid, policy: put } = ServerPolicy.withVariables(own!, home)
-    assert.deepStrictEqual(invalid, [])
-    assert.deepStrictEqual(put.allow, [byCommand("/home/u/bin/srv"), byCommand("/home/u/bin/other", "x")])
+    }, { ...managed, variable })
+    assert.deepStrictEqual(issues, [])
+    assert.deepStrictEqual(own?.allow, [byCommand("/home/u/bin/srv"), byCommand("/home/u/bin/other", "x")])
   })
 
-  it("leaves out a rule without a value, and does not allow more for it", () => {
-    const { policy: own } = read({
+  it("is left out without a value, and nothing more is allowed", () => {
+    const { issues, policy: own } = read({
       policy: { deny: [{ name: "${NOPE}" }, { name: "x" }], allow: [{ url: "${NOPE}/*" }] }
-    })
-    const { invalid, policy: put } = ServerPolicy.withVariables(own!, home)
-    assert.deepStrictEqual(invalid.map(({ at }) => at), ["policy/allow/0", "policy/deny/0"])
-    assert.deepStrictEqual([put.deny, put.allow, put.broken], [[byName("x")], [], true])
+    }, { ...managed, variable })
+    assert.deepStrictEqual(issues.map(({ at }) => at), ["policy/allow/0", "policy/deny/0"])
+    assert.deepStrictEqual([own?.deny, own?.allow, own?.broken], [[byName("x")], [], true])
   })
 
-  it("reads no variable for a workspace", () => {
-    const { policy: own } = read({ policy: { deny: [{ name: "${HOME}" }] } }, workspace)
-    const { invalid, policy: put } = ServerPolicy.withVariables(own!, home)
-    assert.deepStrictEqual([invalid.length, put.deny], [1, []])
+  it("is left out of a policy of a workspace", () => {
+    const { issues, policy: own } = read({ policy: { deny: [{ name: "${HOME}" }] } }, { ...workspace, variable })
+    assert.deepStrictEqual([issues.length, own?.deny], [1, []])
   })
 })
 
