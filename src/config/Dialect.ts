@@ -134,6 +134,8 @@ export interface Field {
   readonly transport?: Transport | undefined
   /** Of `oauth`: the one setting that this key is. */
   readonly part?: LoginPart | undefined
+  /** With `part`: the value is the name of the environment variable that has the setting. */
+  readonly variable?: boolean | undefined
   /** Of `oauth`: a word in it may be another way to log in, which is not ours to understand. */
   readonly mode?: boolean | undefined
   /**

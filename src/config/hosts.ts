@@ -446,6 +446,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     merge: "deep",
     shared: true,
     roots: [["mcp_servers"]],
+    list: true,
     typeless: "streamable-http",
     mixing: "unsupported-field",
     fields: {
@@ -787,6 +788,7 @@ export const hosts: ReadonlyArray<Dialect> = [
       { scope: "user", origin: "home", path: "~/.cocode/mcp.json", format: "json" }
     ],
     roots: [["mcp_servers"], ["mcpServers"]],
+    list: true,
     typeless: "sse",
     variables: { syntax: { bare: true }, in: ["env", "headers", "url"] },
     fields: {
@@ -810,6 +812,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     ],
     shared: true,
     roots: [["mcp_servers"]],
+    list: true,
     typeless: "sse",
     prefers: "command",
     policy: "native"
@@ -1037,6 +1040,8 @@ export const hosts: ReadonlyArray<Dialect> = [
       oauth_client_id: { is: "oauth", part: "clientId" },
       oauthClientSecret: { is: "oauth", part: "clientSecret" },
       oauth_client_secret: { is: "oauth", part: "clientSecret" },
+      oauthClientSecretEnv: { is: "oauth", part: "clientSecret", variable: true },
+      oauth_client_secret_env: { is: "oauth", part: "clientSecret", variable: true },
       oauthScope: { is: "oauth", part: "scopes" },
       oauth_scope: { is: "oauth", part: "scopes" },
       oauthRedirectUrl: { is: "oauth", part: "redirectUri" },

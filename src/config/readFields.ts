@@ -143,7 +143,9 @@ export const oauth = (to: Reading, from: Uses): ServerConfig.RemoteEntry["oauth"
     found[part] = typeof read === "string" && row.template !== undefined ? template(to, read, "oauth", at) : read
   }
   for (const { field, key, value } of all(to, from, "oauth")) {
-    if (field.part !== undefined) set(field.part, value, key)
+    if (field.part !== undefined && field.variable === true) {
+      found[field.part] = `\${env:${variableName(to, value, key)}}`
+    } else if (field.part !== undefined) set(field.part, value, key)
     else if (value === false || value === true || value === "oauth") {
       found.enabled = value !== false && found.enabled !== false
     } else {

@@ -103,6 +103,12 @@ const cases: ReadonlyArray<Case> = [
     is: { ...behind("auto"), extra: { auth: "bearer" } }
   },
   {
+    host: "mcporter",
+    it: "takes a client secret from the environment variable that the entry names",
+    entry: { url, oauthClientId: "c", oauthClientSecretEnv: "A_SECRET" },
+    is: { ...behind("auto"), oauth: { clientId: "c", clientSecret: "${env:A_SECRET}" } }
+  },
+  {
     host: "codex",
     it: "says with a word that one logs in by OAuth",
     entry: { url, auth: "oauth" },
@@ -692,6 +698,22 @@ describe("a document", () => {
     assert.deepStrictEqual(named(decode("codebuddy", { servers: list.slice(0, 1) })), ["a"])
     assert.deepStrictEqual(said(decode("cursor", { mcpServers: list })), ["error servers-not-a-map mcpServers"])
   })
+
+  it.effect("has the servers of a TOML array of tables by their names", () =>
+    Effect.gen(function*() {
+      const bytes = new TextEncoder().encode(
+        ["one", "two"].map((name) => `[[mcp_servers]]\nname = "${name}"\ncommand = "x"\n`).join("\n")
+      )
+      for (const host of ["codex", "cocode", "agent-code", "mistral-vibe"]) {
+        const { issues, items } = yield* ConfigFile.decode(bytes, {
+          host,
+          scope: "user",
+          origin: "home",
+          path: "/h/a.toml"
+        })
+        assert.deepStrictEqual([items.map(({ name }) => name), issues], [["one", "two"], []], host)
+      }
+    }))
 
   it("has the servers of one project for one person where its location says", () => {
     const root = { mcpServers: { a: { command: "x" } }, projects: { "/w": { mcpServers: { b: { command: "y" } } } } }
