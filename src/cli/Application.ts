@@ -25,11 +25,11 @@ import * as ToolPins from "../tools/ToolPins.ts"
 import * as Answers from "./answers.ts"
 import * as Asking from "./asking.ts"
 import type * as Command from "./Command.ts"
+import { Usage } from "./Command.ts"
 import * as Eliciting from "./eliciting.ts"
 import * as Lookup from "./lookup.ts"
 import * as Screen from "./Screen.ts"
 import * as Settling from "./settling.ts"
-import { Usage } from "./Usage.ts"
 
 /** The runtime of a command. */
 export interface Application extends Lookup.Found {

@@ -1,10 +1,11 @@
 /** A command: one description from which it is parsed, completed and explained, and the effect that it runs. */
+import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type * as McpError from "../McpError.ts"
 import type * as ExitCode from "./ExitCode.ts"
 import type * as Screen from "./Screen.ts"
-import type * as Usage from "./Usage.ts"
 
 /** Something that follows the name of a command. */
 export interface Argument {
@@ -69,8 +70,24 @@ export interface Invocation {
   readonly values: (option: string) => ReadonlyArray<string>
 }
 
+/** The program was called wrongly. */
+export class Usage extends Data.TaggedError("Usage")<{
+  /** One sentence; typed words in it are quoted, and escaped when it is shown. */
+  readonly detail: string
+  /** The next step. */
+  readonly next?: string | undefined
+}> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/** The failure with a `Usage`, as an `Either`, which is also an effect. */
+export const usage = (detail: string, next?: string): Either.Either<never, Usage> =>
+  Either.left(new Usage({ detail, next }))
+
 /** The errors of a command, which `Failure.shown` renders. */
-export type Failure = McpError.McpError | Usage.Usage
+export type Failure = McpError.McpError | Usage
 
 /** What the module of a command in `commands/` exports as `command`. */
 export interface Command {

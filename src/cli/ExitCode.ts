@@ -1,6 +1,6 @@
 /** The exit codes of the program. `McpError.exitCode` has the code of each error. */
 import * as McpError from "../McpError.ts"
-import type * as Usage from "./Usage.ts"
+import type * as Command from "./Command.ts"
 
 export type ExitCode = 0 | McpError.ExitCode | 70 | 130
 
@@ -28,10 +28,8 @@ export const fault: ExitCode = 70
 /** Ctrl-C was pressed. */
 export const interrupted: ExitCode = 130
 
-type Failure = McpError.McpError | Usage.Usage
-
 /** The exit code of an error. */
-export const of = (error: Failure): ExitCode => error._tag === "Usage" ? usage : McpError.exitCode(error)
+export const of = (error: Command.Failure): ExitCode => error._tag === "Usage" ? usage : McpError.exitCode(error)
 
 /** For the help. */
 export const meanings: ReadonlyArray<readonly [code: ExitCode, meaning: string]> = [

@@ -1,13 +1,12 @@
 /** The terminal or pipes of a command. All output passes through here, which escapes the control characters in it. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Node from "./nodeScreen.ts"
-import * as Styled from "./styled.ts"
-import { Usage } from "./Usage.ts"
-import { wrapped } from "./wrapped.ts"
+import { fitted, replaceUnsafe, width } from "../text/unicode.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
+import { type Usage, usage } from "./Command.ts"
+import { wrapped } from "./layout.ts"
 
 export type Style = "plain" | "strong" | "weak" | "good" | "warning" | "bad"
 
@@ -50,7 +49,7 @@ export interface Device {
   readonly left: Effect.Effect<void>
 }
 
-export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen, {
+export interface Service extends Pick<Device, "ask" | "isInteractive" | "left" | "log" | "onResize"> {
   /** The result, on the standard output. */
   readonly out: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
   /** Errors, on the standard error. */
@@ -61,33 +60,99 @@ export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen,
   readonly json: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
   /** One line of a stream of documents. */
   readonly jsonLine: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
-  /** Bytes on the standard output as they are, which a terminal might take for orders. */
+  /** Raw bytes on the standard output. A terminal is refused them, because it might take them for orders. */
   readonly bytes: (content: Uint8Array) => Effect.Effect<void, Usage>
-  /**
-   * One line that takes the place of the one before, where there is a terminal; nothing takes it away. It is
-   * synchronous, because callbacks call it.
-   */
+  /** One line that replaces the one before, on a terminal. It is synchronous, because callbacks call it. */
   readonly progress: (line: Line | undefined) => void
   /**
-   * Lines that take the place of those before, on a terminal whose cursor can be moved; elsewhere they are written below
-   * those before. What else is written stands above them. Until the scope closes there is no cursor to be seen.
+   * Lines that replace those before, on a terminal whose cursor can be moved; elsewhere they are written below those
+   * before. Other output stands above them. The cursor is hidden until the scope closes.
    */
   readonly redraw: Effect.Effect<(...lines: ReadonlyArray<Line>) => Effect.Effect<void>, never, Scope.Scope>
-  /** One line on the standard error, written synchronously, as loggers write. */
-  readonly log: (line: string) => void
   /** Whether `redraw` draws in place. */
   readonly redraws: boolean
-  readonly onResize: (listener: () => void) => () => void
-  /** Characters of a line; without a terminal, as many as there are. */
-  readonly columns: number
-  readonly isTerminal: boolean
-  readonly isInteractive: boolean
-  /** The line that is typed after a question, or nothing at the end of the input; a secret is not echoed. */
-  readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
   /** All of the standard input; nothing if it is more than so many characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined, Usage>
-  readonly left: Effect.Effect<void>
-}>() {}
+  /** Characters of a line; infinite without a terminal. */
+  readonly columns: number
+  readonly isTerminal: boolean
+}
+
+export class Screen extends Context.Tag("effect-mcp-runtime/cli/Screen")<Screen, Service>() {}
+
+const codes: Record<Style, string> = {
+  plain: "",
+  strong: "1",
+  weak: "2",
+  good: "32",
+  warning: "33",
+  bad: "31"
+}
+
+const spansOf = (line: Line): ReadonlyArray<Span> =>
+  typeof line === "string"
+    ? [{ text: line, style: "plain" }]
+    : line.map((span) => typeof span === "string" ? { text: span, style: "plain" } : span)
+
+const painted = ({ style, text }: Span, colour: boolean): string =>
+  colour && codes[style] !== "" && text !== "" ? `\u001b[${codes[style]}m${text}\u001b[0m` : text
+
+/** A tab is text like any other, because it steers nothing. */
+const escaped = ({ style, text }: Span): Span => ({
+  text: text.split("\t").map(UntrustedText.escape).join("\t"),
+  style
+})
+
+const render = (line: Line, colour: boolean): string =>
+  spansOf(line).map((span) => painted(escaped(span), colour)).join("")
+
+/** The beginning of a line, if it takes more columns. */
+const cut = (line: Line, columns: number, colour: boolean): string => {
+  let left = Math.max(1, columns)
+  return spansOf(line).map(({ style, text }) => {
+    const part = fitted(UntrustedText.escape(text), left)
+    left -= width(part)
+    return painted({ text: part, style }, colour)
+  }).join("")
+}
+
+const units = (char: string): string =>
+  Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
+
+/** JSON in which invisible and steering characters are written as escapes of JSON. */
+export const jsonText = (value: unknown, space: number): string =>
+  replaceUnsafe(JSON.stringify(value, null, space), (char) => char === "\n" ? char : units(char))
+
+/** Lines on the terminal that are drawn again in their place, with the cursor below them. */
+interface Block {
+  readonly text: string
+  readonly widths: ReadonlyArray<number>
+}
+
+const hide = "\u001b[?25l"
+const show = "\u001b[?25h"
+
+/** Cuts the lines to the terminal: rows that leave it at the top could not be reached again. */
+const blockOf = (lines: ReadonlyArray<Line>, { columns, rows }: Device, colour: boolean): Block => {
+  const most = Math.max(1, rows - 1)
+  const shown = lines.length <= most
+    ? lines
+    : [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`]
+  return {
+    text: shown.map((line) => `${cut(line, columns - 1, colour)}\u001b[K\n`).join(""),
+    widths: shown.map((line) => width(cut(line, columns - 1, false)))
+  }
+}
+
+/** Moves the cursor to the first row. Rows that were drawn on a wider terminal have been broken into several by now. */
+const back = (block: Block | undefined, { columns }: Device): string => {
+  if (block === undefined) return ""
+  const rows = block.widths.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / Math.max(1, columns))), 0)
+  return rows === 0 ? "\r" : `\r\u001b[${rows}A`
+}
+
+/** Erases the rows below the cursor. */
+const erase = "\u001b[J"
 
 export interface Options {
   readonly colour: boolean
@@ -99,17 +164,16 @@ export const defaults: Options = { colour: true, quiet: false }
 export const make = (device: Device, options: Options = defaults): Screen["Type"] => {
   let isShowing = false
   let questions = 0
-  let block: Styled.Block | undefined
+  let block: Block | undefined
   const clear = "\r\u001b[K"
   const coloured = { out: options.colour && device.colour.out, err: options.colour && device.colour.err }
   const redraws = device.isTerminal.out && device.moves
-  const size = () => ({ columns: device.columns, rows: device.rows })
   /** A text above the block, if both are on the same terminal. */
   const above = (where: "out" | "err", text: string): string =>
-    block === undefined || !device.isTerminal[where] ? text : `${Styled.taken(block, size())}${text}${block.text}`
+    block === undefined || !device.isTerminal[where] ? text : `${back(block, device)}${erase}${text}${block.text}`
   const write = (where: "out" | "err", lines: ReadonlyArray<Line>) =>
     Effect.suspend(() => {
-      const text = above(where, lines.map((line) => `${Styled.render(line, coloured[where])}\n`).join(""))
+      const text = above(where, lines.map((line) => `${render(line, coloured[where])}\n`).join(""))
       if (!isShowing) return device.write(where, text)
       isShowing = false
       return Effect.zipRight(device.write("err", clear), device.write(where, text))
@@ -120,19 +184,19 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
   const document = (space: number) => <A, I>(shape: Schema.Schema<A, I>, value: A) =>
     Effect.flatMap(
       Effect.orDie(Schema.encode(shape)(value)),
-      (encoded) => device.write("out", `${Styled.json(encoded, space)}\n`)
+      (encoded) => device.write("out", `${jsonText(encoded, space)}\n`)
     )
   const progress = (line: Line | undefined) => {
     // the line of a question is the person's
     const isTaken = block !== undefined || questions > 0
     if (!device.isTerminal.err || options.quiet || isTaken || (line === undefined && !isShowing)) return
     isShowing = line !== undefined
-    device.log(clear + (line === undefined ? "" : Styled.cut(line, device.columns - 1, coloured.err)))
+    device.log(clear + (line === undefined ? "" : cut(line, device.columns - 1, coloured.err)))
   }
   const draw = (...lines: ReadonlyArray<Line>) =>
     Effect.suspend(() => {
-      const next = Styled.block(lines, size(), coloured.out)
-      const text = Styled.drawn(block, next, size())
+      const next = blockOf(lines, device, coloured.out)
+      const text = `${back(block, device)}${next.text}${erase}`
       block = next
       return device.write("out", text)
     })
@@ -144,28 +208,25 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     jsonLine: document(0),
     bytes: (content) =>
       device.isTerminal.out
-        ? Effect.fail(
-          new Usage({ detail: "Raw bytes are not written to a terminal.", next: "Use --out FILE, or a pipe." })
-        )
+        ? usage("Raw bytes are not written to a terminal.", "Use --out FILE, or a pipe.")
         : device.write("out", content),
     progress,
     redraw: redraws
       ? Effect.acquireRelease(
         Effect.suspend(() => {
           progress(undefined)
-          const callOff = device.atEnd(Styled.show)
-          const end = device.onPause(() => {
+          const before = () => {
             // the block continues below the output of other programs
             block = undefined
-            return Styled.show
-          }, () => Styled.hide)
-          return Effect.as(device.write("out", Styled.hide), [callOff, end])
+            return show
+          }
+          return Effect.as(device.write("out", hide), [device.atEnd(show), device.onPause(before, () => hide)])
         }),
         (ends) =>
           Effect.suspend(() => {
             block = undefined
             for (const end of ends) end()
-            return device.write("out", Styled.show)
+            return device.write("out", show)
           })
       ).pipe(Effect.as(draw))
       : Effect.succeed((...lines) => write("out", lines)),
@@ -184,7 +245,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       Effect.suspend(() => {
         progress(undefined)
         questions++
-        return device.ask(Styled.render(question, false), isSecret)
+        return device.ask(render(question, false), isSecret)
       }).pipe(Effect.ensuring(Effect.sync(() => questions--))),
     input: device.input,
     left: device.left
@@ -197,15 +258,18 @@ export const titled = (title: string, style: Style, text: string, columns: numbe
   return [[{ text: title, style }, first.slice(title.length)], ...rest]
 }
 
-/** Whether an answer agrees; anything but a yes does not. */
+/** Whether an answer is a yes. */
 export const isYes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
 
 /** Asks for agreement. */
 export const confirm = (screen: Screen["Type"], question: string): Effect.Effect<boolean> =>
   Effect.map(screen.ask(`${question} [y/N] `), isYes)
 
-/** The terminal or the pipes of this process. */
-export const device: Effect.Effect<Device> = Node.make
+/** The most characters of the standard input, and bytes of a file, whose content is sent in one message. */
+export const maxInput = 16 * 1024 * 1024
 
-export const layer = (device: Device, options?: Partial<Options>): Layer.Layer<Screen> =>
-  Layer.sync(Screen, () => make(device, { ...defaults, ...options }))
+/** All of the standard input. */
+export const piped: Effect.Effect<string, Usage, Screen> = Effect.gen(function*() {
+  const input = yield* (yield* Screen).input(maxInput)
+  return input ?? (yield* usage("The standard input is too large."))
+})

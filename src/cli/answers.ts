@@ -16,8 +16,8 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as NodeTokenStore from "../node/NodeTokenStore.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
+import { Usage } from "./Command.ts"
 import * as Screen from "./Screen.ts"
-import { Usage } from "./Usage.ts"
 
 const disk = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 

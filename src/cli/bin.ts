@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cli from "./Cli.ts"
 import * as ExitCode from "./ExitCode.ts"
-import * as Screen from "./Screen.ts"
+import * as NodeScreen from "./nodeScreen.ts"
 
 declare const PACKAGE_VERSION: string
 
 const program = Effect.flatMap(
-  Screen.device,
+  NodeScreen.make,
   (device) => Cli.run({ argv: process.argv.slice(2), version: PACKAGE_VERSION, device })
 )
 

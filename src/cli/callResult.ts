@@ -8,8 +8,8 @@ import type * as McpClient from "../client/McpClient.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Command from "./Command.ts"
+import { Usage } from "./Command.ts"
 import * as Screen from "./Screen.ts"
-import { Usage } from "./Usage.ts"
 
 /** A piece of content: text, bytes in base64, or the mention of something elsewhere. */
 export type Part =

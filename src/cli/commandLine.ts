@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import { nearest, suggestion } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Command from "./Command.ts"
-import { Usage, usage } from "./Usage.ts"
+import { Usage, usage } from "./Command.ts"
 
 /** The options of every command, which may stand before its name. */
 export const sharedOptions: ReadonlyArray<Command.Option> = [

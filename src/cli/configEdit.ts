@@ -12,8 +12,8 @@ import * as EditNative from "../config/editNative.ts"
 import * as McpError from "../McpError.ts"
 import * as FileStore from "../node/FileStore.ts"
 import type * as Command from "./Command.ts"
+import { Usage } from "./Command.ts"
 import * as Screen from "./Screen.ts"
-import { Usage } from "./Usage.ts"
 
 /** The document of a command that changes a file. */
 export const Edited = Schema.Struct({

@@ -7,8 +7,8 @@ import * as StderrReader from "../stderrReader.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
+import { wrapped } from "./layout.ts"
 import * as Screen from "./Screen.ts"
-import { wrapped } from "./wrapped.ts"
 
 export const Failed = Schema.Struct({
   error: Schema.Struct({

@@ -3,8 +3,8 @@ import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { Usage } from "./Command.ts"
 import { duration } from "./commandLine.ts"
-import { Usage } from "./Usage.ts"
 
 export const read = (text: string | undefined): Effect.Effect<Duration.Duration | undefined, Usage> => {
   const read = text === undefined ? undefined : duration(text)

@@ -2,8 +2,8 @@
 import type * as Command from "./Command.ts"
 import { builtInOptions, sharedOptions } from "./commandLine.ts"
 import * as ExitCode from "./ExitCode.ts"
+import { least, wrapped } from "./layout.ts"
 import type * as Screen from "./Screen.ts"
-import { least, wrapped } from "./wrapped.ts"
 
 const strong = (text: string): Screen.Span => ({ text, style: "strong" })
 

@@ -13,11 +13,11 @@ import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import { nearest, suggestion } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
+import { type Usage, usage } from "./Command.ts"
 import * as IssueShape from "./issueShape.ts"
 import * as NoServers from "./noServers.ts"
 import * as Screen from "./Screen.ts"
 import * as TypedServers from "./typedServers.ts"
-import { type Usage, usage } from "./Usage.ts"
 
 /** The servers that were found, and the approvals that decide on them. Nothing has been started. */
 export interface Found {

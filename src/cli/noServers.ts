@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Dialect from "../config/Dialect.ts"
 import type * as Command from "./Command.ts"
+import { Usage } from "./Command.ts"
 import * as ConfigEdit from "./configEdit.ts"
+import * as Layout from "./layout.ts"
 import * as Screen from "./Screen.ts"
-import * as Table from "./table.ts"
-import { Usage } from "./Usage.ts"
 
 /** A program whose files name servers. */
 export interface Host {
@@ -37,7 +37,7 @@ export const hostsOf = ({ files }: ConfigDiscovery.Discovery): ReadonlyArray<Hos
 export const counted = (servers: number): string => `${servers} ${servers === 1 ? "server" : "servers"}`
 
 export const lines = (hosts: ReadonlyArray<Host>, near: (path: string) => string, columns: number) =>
-  Table.narrowed(
+  Layout.narrowed(
     [{ title: "HOST" }, { title: "PROGRAM", rank: 1 }, { title: "SERVERS" }, { title: "FILE", rank: 2 }],
     hosts.map(({ host, path, servers, title }) => [
       { text: host, style: "strong" as const },

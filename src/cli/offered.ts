@@ -8,12 +8,12 @@ import { nearest } from "../text/nearest.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as Application from "./Application.ts"
 import type * as Command from "./Command.ts"
+import { Usage } from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as NoServers from "./noServers.ts"
 import * as Screen from "./Screen.ts"
 import * as View from "./serverView.ts"
 import { usable } from "./toolFound.ts"
-import { Usage } from "./Usage.ts"
 
 /** The servers whose lists are not there. */
 export const Missing = Schema.Array(Schema.Struct({ server: Schema.String, ...View.Failure.fields }))

@@ -16,12 +16,12 @@ import * as Locate from "../config/locate.ts"
 import { nameOfFile, pathsOf } from "../config/paths.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Command from "./Command.ts"
+import { usage } from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as Lookup from "./lookup.ts"
 import { orNull } from "./orNull.ts"
 import * as Screen from "./Screen.ts"
 import * as Unattended from "./unattended.ts"
-import { usage } from "./Usage.ts"
 
 export interface Program {
   /** The name of the entry. */

@@ -11,9 +11,9 @@ import type * as Command from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
 import { clock } from "./following.ts"
 import * as IssueShape from "./issueShape.ts"
+import { indented, wrapped } from "./layout.ts"
 import * as Screen from "./Screen.ts"
 import type * as Settling from "./settling.ts"
-import { indented, wrapped } from "./wrapped.ts"
 
 /** `waiting`: it connects when it is used, or at the next attempt. `off`: by configuration, by a policy, or by command. */
 export const State = Schema.Literal(

@@ -16,9 +16,9 @@ import * as ShellWords from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Command from "./Command.ts"
-import * as Styled from "./styled.ts"
+import { Usage, usage } from "./Command.ts"
+import * as Screen from "./Screen.ts"
 import { type Identity, spelled } from "./toolRef.ts"
-import { Usage, usage } from "./Usage.ts"
 
 type Json = JsonRpc.Json
 type JsonObject = JsonRpc.JsonObject
@@ -293,12 +293,12 @@ export const build = (
 
 /** A word that is read as this value: a text if that works, or else JSON. */
 const wordOf = (schema: JsonObject, name: string, value: Json): string | undefined => {
-  const wanted = Styled.json(Object.fromEntries([[name, value]]), 0)
-  return [`${name}=${textOf(value).replace(/^@/, "@@")}`, `${name}:=${Styled.json(value, 0)}`].find((word) => {
+  const wanted = Screen.jsonText(Object.fromEntries([[name, value]]), 0)
+  return [`${name}=${textOf(value).replace(/^@/, "@@")}`, `${name}:=${Screen.jsonText(value, 0)}`].find((word) => {
     const args = Either.flatMap(read(word), (one) => build({ ...schema, required: [] }, [one]))
     // a word that is escaped when it is shown cannot be copied, and a dash begins an option
     const isTypable = UntrustedText.escape(word) === word && !word.startsWith("-")
-    return isTypable && Either.isRight(args) && Styled.json(args.right, 0) === wanted
+    return isTypable && Either.isRight(args) && Screen.jsonText(args.right, 0) === wanted
   })
 }
 
@@ -321,7 +321,7 @@ export const commandLine = (
   const words = args.map(([name, value]) => secrets.has(name) ? `${name}=@FILE` : wordOf(schema, name, value))
   const shown = words.every((word) => word !== undefined)
     ? words
-    : ["--args", Styled.json(Object.fromEntries(args.filter(([name]) => !secrets.has(name))), 0)]
+    : ["--args", Screen.jsonText(Object.fromEntries(args.filter(([name]) => !secrets.has(name))), 0)]
   const { name, stdio, urls } = shared
   const typed = [
     ...stdio.flatMap((line) => ["--stdio", line]),

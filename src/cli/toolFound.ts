@@ -7,11 +7,11 @@ import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as Application from "./Application.ts"
 import type * as Command from "./Command.ts"
+import { Usage } from "./Command.ts"
 import * as NoServers from "./noServers.ts"
 import * as Screen from "./Screen.ts"
 import { reasonOf } from "./serverView.ts"
 import { format, identify, type Identity, spelled } from "./toolRef.ts"
-import { Usage } from "./Usage.ts"
 
 export const identityOf = (
   ref: string,

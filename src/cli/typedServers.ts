@@ -6,7 +6,7 @@ import * as ServerConfig from "../config/ServerConfig.ts"
 import * as ShellWords from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
-import { Usage, usage } from "./Usage.ts"
+import { Usage, usage } from "./Command.ts"
 
 /** A server as a native file has it. */
 export type Entry =

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import * as Layout from "../../src/cli/layout.ts"
 import * as Screen from "../../src/cli/Screen.ts"
-import * as Table from "../../src/cli/table.ts"
 import * as Device from "./device.ts"
 import * as Emulator from "./emulator.ts"
 
@@ -208,7 +208,7 @@ describe("a table", () => {
   const rows = [["a", "short"], ["longer", "a text that is longer than its terminal\u001b"]]
 
   const texts = (columns: number) =>
-    Table.lines(["N", "ABOUT"], rows, columns).map((line) =>
+    Layout.lines(["N", "ABOUT"], rows, columns).map((line) =>
       (line as ReadonlyArray<Screen.Span>).map(({ text }) => text).join("")
     )
 
@@ -220,7 +220,7 @@ describe("a table", () => {
     const header = [{ title: "NAME" }, { title: "STATE" }, { title: "A", rank: 1 }, { title: "B", rank: 2 }]
     const rows = [["n".repeat(14), "good", "1", "22"], ["日本", "bad", "333", "4"]]
     const texts = (columns: number) =>
-      Table.narrowed(header, rows, columns).map((line) =>
+      Layout.narrowed(header, rows, columns).map((line) =>
         (line as ReadonlyArray<Screen.Span>).map(({ text }) => text).join("")
       )
     assert.deepStrictEqual(texts(30), [

@@ -12,10 +12,10 @@ import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
+import { Usage } from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
-import { Usage } from "../Usage.ts"
 
 /** Names the registry, where no option does. */
 const variable = "MCP_REGISTRY_URL"

@@ -11,6 +11,7 @@ import * as ToolPins from "../../tools/ToolPins.ts"
 import * as Application from "../Application.ts"
 import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
+import { Usage, usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Lookup from "../lookup.ts"
 import * as Offered from "../offered.ts"
@@ -19,7 +20,6 @@ import * as Screen from "../Screen.ts"
 import { reasonOf } from "../serverView.ts"
 import { choice, identityOf, usable } from "../toolFound.ts"
 import { format, spelled } from "../toolRef.ts"
-import { Usage, usage } from "../Usage.ts"
 
 const reasons: Record<Trust.Why, string> = {
   new: "not approved yet",

@@ -9,14 +9,14 @@ import type * as McpRuntime from "../../McpRuntime.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
+import { Usage, usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as Layout from "../layout.ts"
 import * as NoServers from "../noServers.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
-import * as Table from "../table.ts"
 import { usable } from "../toolFound.ts"
-import { Usage, usage } from "../Usage.ts"
 
 const State = Schema.Literal("logged-in", "logged-out", "configured", "blocked", "disabled", "invalid", "unknown")
 
@@ -76,7 +76,7 @@ const until = ({ expiresAt, renewable, state }: Login): string => {
   return typeof expiresAt === "number" ? minute(expiresAt) : "not said"
 }
 
-const header: ReadonlyArray<Table.Column> = [
+const header: ReadonlyArray<Layout.Column> = [
   { title: "SERVER" },
   { title: "LOGIN" },
   { title: "RIGHTS", rank: 3 },
@@ -85,7 +85,7 @@ const header: ReadonlyArray<Table.Column> = [
 ]
 
 const table = (logins: ReadonlyArray<Login>, columns: number): ReadonlyArray<Screen.Line> =>
-  Table.narrowed(
+  Layout.narrowed(
     header,
     logins.map((login) => [
       { text: login.server, style: "strong" },

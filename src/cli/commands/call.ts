@@ -12,12 +12,12 @@ import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Application from "../Application.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
+import { Usage } from "../Command.ts"
 import { sharedOptions } from "../commandLine.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 import * as Arguments from "../toolArguments.ts"
 import { choice, tool as find } from "../toolFound.ts"
-import { Usage } from "../Usage.ts"
 
 /** The document of `call --json`. */
 export const Called = Schema.Struct({
@@ -31,9 +31,6 @@ export const Called = Schema.Struct({
   attempts: Schema.Number
 })
 
-/** Arguments are sent in one message, and larger ones are refused. */
-const most = 16 * 1024 * 1024
-
 const readFile = Effect.fnUntraced(function*(path: string) {
   const fs = yield* FileSystem.FileSystem
   const wrong = (why: string) =>
@@ -43,7 +40,7 @@ const readFile = Effect.fnUntraced(function*(path: string) {
     })
   const read = Effect.gen(function*() {
     const { size } = yield* fs.stat(path)
-    return size > most ? yield* wrong("it is too large") : yield* fs.readFileString(path)
+    return size > Screen.maxInput ? yield* wrong("it is too large") : yield* fs.readFileString(path)
   })
   return yield* Effect.catchTags(read, {
     BadArgument: () => Effect.fail(wrong("it is no path")),
@@ -70,8 +67,7 @@ const whole = (given: string | undefined, isPiped: boolean) =>
         next: "Use one of them."
       })
     }
-    const input = yield* (yield* Screen.Screen).input(most)
-    if (input === undefined) return yield* new Usage({ detail: "The standard input is too large." })
+    const input = yield* Screen.piped
     return yield* Arguments.object(input.trim() === "" ? "{}" : input, "The standard input")
   })
 

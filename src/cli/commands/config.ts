@@ -15,6 +15,7 @@ import * as Trust from "../../config/Trust.ts"
 import * as McpError from "../../McpError.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import type * as Command from "../Command.ts"
+import { usage } from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
 import * as Found from "../configFound.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -24,7 +25,6 @@ import * as NoServers from "../noServers.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as TypedServers from "../typedServers.ts"
-import { usage } from "../Usage.ts"
 
 const overview = ({ shared }: Command.Invocation) =>
   Lookup.look(shared, ({ discovery }) =>

@@ -17,12 +17,12 @@ import * as Visit from "../doctorVisit.ts"
 import * as ExitCode from "../ExitCode.ts"
 import { clock } from "../following.ts"
 import * as IssueShape from "../issueShape.ts"
+import { indented } from "../layout.ts"
 import * as NoServers from "../noServers.ts"
 import * as Processes from "../processes.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
 import * as Settling from "../settling.ts"
-import { indented } from "../wrapped.ts"
 
 /** The document of `doctor --json`. */
 export const Report = Schema.Struct({

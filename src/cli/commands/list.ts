@@ -5,11 +5,11 @@ import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as IssueShape from "../issueShape.ts"
+import * as Layout from "../layout.ts"
 import * as NoServers from "../noServers.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
-import * as Table from "../table.ts"
 
 /** The document of `list --json`. */
 export const Servers = Schema.Struct({
@@ -50,7 +50,7 @@ const documentOf = (
   issues: IssueShape.ofServer(found, issues)
 })
 
-const columns: ReadonlyArray<Table.Column> = [
+const columns: ReadonlyArray<Layout.Column> = [
   { title: "SERVER" },
   { title: "TRANSPORT", rank: 3 },
   { title: "STATE" },
@@ -85,7 +85,7 @@ export const command: Command.Command = {
           if (shared.json) yield* screen.json(Servers, { servers: documents })
           else if (servers.length === 0) yield* NoServers.note
           else {
-            const rows = documents.map((one): ReadonlyArray<Table.Cell> => [
+            const rows = documents.map((one): ReadonlyArray<Layout.Cell> => [
               { text: one.name, style: "strong" },
               one.transport ?? "-",
               View.span(one.state, one.pausedUntil),
@@ -96,7 +96,7 @@ export const command: Command.Command = {
                 ? one.from.provider
                 : `${near(one.from.path)}${one.from.line === undefined ? "" : `:${one.from.line}`}`
             ])
-            yield* screen.out(...Table.narrowed(columns, rows, screen.columns))
+            yield* screen.out(...Layout.narrowed(columns, rows, screen.columns))
             yield* screen.note(...servers.flatMap(({ view }) => View.lines(view, screen.columns)))
           }
           return yield* View.conclude(servers.map(({ view }) => view), isSet)

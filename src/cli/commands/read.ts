@@ -4,12 +4,12 @@ import * as Schema from "effect/Schema"
 import * as Application from "../Application.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
+import { Usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
-import { Usage } from "../Usage.ts"
 
 /** The document of `read --json`. */
 export const Read = Schema.Struct({

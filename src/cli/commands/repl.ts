@@ -12,6 +12,7 @@ import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Application from "../Application.ts"
 import * as Command from "../Command.ts"
+import { Usage, usage } from "../Command.ts"
 import * as CommandLine from "../commandLine.ts"
 import * as Commands from "../Commands.ts"
 import * as Completions from "../completions.ts"
@@ -21,7 +22,6 @@ import * as Help from "../help.ts"
 import * as Latency from "../latency.ts"
 import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
-import { Usage, usage } from "../Usage.ts"
 
 export interface Reading {
   /** What is typed after a prompt; nothing at the end of the input. */
@@ -157,13 +157,8 @@ const endings = new Set(["exit", "quit"])
 
 const prompt = "mcp> "
 
-const most = 16 * 1024 * 1024
-
 /** The lines of a pipe, which ends with Ctrl-C as everything does. */
-const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.gen(function*() {
-  const screen = yield* Screen.Screen
-  const input = yield* screen.input(most)
-  if (input === undefined) return yield* new Usage({ detail: "The standard input is too large." })
+const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.map(Screen.piped, (input) => {
   const left = input.split(/\r?\n/)
   const next = () => Effect.sync(() => left.shift())
   return { next, ask: next, interrupted: Effect.never }

@@ -24,13 +24,13 @@ import * as Answers from "../answers.ts"
 import * as Application from "../Application.ts"
 import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
+import { Usage, usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NodeAsk from "../nodeAsk.ts"
 import { orNull } from "../orNull.ts"
 import * as PrintConfig from "../printConfig.ts"
 import * as Screen from "../Screen.ts"
 import * as Unattended from "../unattended.ts"
-import { Usage, usage } from "../Usage.ts"
 
 /** The document of `serve --http PORT --json`, written once it listens. */
 export const Serving = Schema.Struct({

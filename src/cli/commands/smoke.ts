@@ -23,9 +23,9 @@ import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
+import { least, wrapped } from "../layout.ts"
 import * as Processes from "../processes.ts"
 import * as Screen from "../Screen.ts"
-import { least, wrapped } from "../wrapped.ts"
 
 /** The document of `smoke --json`. */
 export const Smoke = Schema.Struct({

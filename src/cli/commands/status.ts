@@ -8,16 +8,16 @@ import type * as CircuitBreaker from "../../resilience/CircuitBreaker.ts"
 import * as Scoped from "../../scoped.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
+import { Usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Following from "../following.ts"
 import * as Latency from "../latency.ts"
+import * as Layout from "../layout.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
-import * as Table from "../table.ts"
-import { Usage } from "../Usage.ts"
 
 export const Server = Schema.Struct({
   name: Schema.String,
@@ -96,7 +96,7 @@ const look = ({ application: { renewed }, latency, shared }: Watching): Effect.E
     })
   })
 
-const columns: ReadonlyArray<Table.Column> = [
+const columns: ReadonlyArray<Layout.Column> = [
   { title: "SERVER" },
   { title: "STATE" },
   { title: "BREAKER", rank: 3 },
@@ -115,9 +115,9 @@ const sinceOf = ({ connectedSince }: Server, now: number): string => {
 }
 
 const table = (seen: ReadonlyArray<Seen>, now: number, width: number): ReadonlyArray<Screen.Line> =>
-  Table.narrowed(
+  Layout.narrowed(
     columns,
-    seen.map(({ server }): ReadonlyArray<Table.Cell> => {
+    seen.map(({ server }): ReadonlyArray<Layout.Cell> => {
       const { breaker, called, calls, era, latencies, latency, name, pausedUntil, reconnects, state } = server
       return [
         { text: name, style: "strong" },

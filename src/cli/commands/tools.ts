@@ -6,12 +6,12 @@ import type * as ToolPins from "../../tools/ToolPins.ts"
 import * as ToolSearch from "../../tools/ToolSearch.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
+import * as Layout from "../layout.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
-import * as Table from "../table.ts"
 import { format } from "../toolRef.ts"
 
 const hint = <Name extends string>(name: Name) => Schema.fromKey(orNull(Schema.Boolean), name)
@@ -123,11 +123,11 @@ export const command: Command.Command = {
               withheld: withheldOf(all.tools)
             })
           } else {
-            const rows = tools.map(({ description, serverName, tool }): ReadonlyArray<Table.Cell> => [
+            const rows = tools.map(({ description, serverName, tool }): ReadonlyArray<Layout.Cell> => [
               { text: format({ server: serverName, tool: tool.name }), style: "strong" },
               Offered.summary({ description, title: tool.title })
             ])
-            if (rows.length > 0) yield* screen.out(...Table.lines(["TOOL", "ABOUT"], rows, screen.columns))
+            if (rows.length > 0) yield* screen.out(...Layout.lines(["TOOL", "ABOUT"], rows, screen.columns))
             else yield* NoServers.or("No tools were found.", discovery)
             yield* screen.note(...views.flatMap((view) => View.lines(view, screen.columns, `${view.state}: `)))
             yield* screen.note(...withheldLines(all.tools))

@@ -1,9 +1,27 @@
-/**
- * Rows under each other. What is too wide for the terminal is cut in its last column or left out, and nothing in a pipe.
- */
+/** Texts and tables that fit the columns of a terminal. A pipe has room for all. */
 import { fitted, padded, width } from "../text/unicode.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Screen from "./Screen.ts"
+
+/** A text in lines that are broken at spaces only, so that paths and commands stay whole. */
+export const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  for (const word of text.split(" ")) {
+    if (line !== "" && width(line) + 1 + width(word) > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === "" ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** The fewest columns of a text, however much stands before it. */
+export const least = 20
+
+/** A wrapped text, with every line indented. */
+export const indented = (indent: number, text: string, columns: number): ReadonlyArray<string> =>
+  wrapped(text, Math.max(least, columns - indent)).map((line) => " ".repeat(indent) + line)
 
 export type Cell = Screen.Span | string
 
@@ -37,7 +55,8 @@ export interface Column {
   readonly rank?: number | undefined
 }
 
-const least = 10
+/** The fewest columns of the first column. */
+const leastFirst = 10
 
 /** The last column is cut before another is left out for it, but not to less than this. */
 const enough = 30
@@ -65,7 +84,7 @@ export const narrowed = (
     if (next === undefined) break
     kept = kept.filter((at) => at !== next)
   }
-  const first = Math.max(least, widths[0]! - Math.max(0, total(kept) - columns))
+  const first = Math.max(leastFirst, widths[0]! - Math.max(0, total(kept) - columns))
   const cells = rows.map((row) =>
     kept.map((at): Cell => {
       const cell = row[at] ?? ""
