@@ -126,6 +126,7 @@ export const print = (
     home,
     root: "",
     folders: [],
+    files: [],
     plugins: [],
     app: options.app
   }

@@ -190,6 +190,7 @@ const placing = Effect.gen(function*() {
       home: path.resolve(options.home ?? (homeOf(undefined, host) || "/nonexistent")),
       root,
       folders: between(path, directory, root),
+      files: options.files.map((file) => ({ ...file, path: path.resolve(directory, file.path) })),
       plugins: options.plugins.map((plugin) => path.resolve(plugin)),
       app: options.app
     }

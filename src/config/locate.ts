@@ -17,6 +17,8 @@ export interface Place {
   readonly root: string
   /** The current folder and those above it, up to the workspace. */
   readonly folders: ReadonlyArray<string>
+  /** The files of the options, with absolute paths. */
+  readonly files: ConfigDiscovery.Options["files"]
   readonly plugins: ReadonlyArray<string>
   readonly app: string
 }
@@ -136,7 +138,7 @@ const sourceOf = (
  */
 export const locate = (
   place: Place,
-  { enableProjectConfig, enableUserConfig, files }: ConfigDiscovery.Options,
+  { enableProjectConfig, enableUserConfig }: ConfigDiscovery.Options,
   imports: ReadonlyArray<Import>
 ): ReadonlyArray<Source> => {
   const words = foldersOf(place)
@@ -150,7 +152,7 @@ export const locate = (
       ? [pattern]
       : foldersIn(word).flatMap((folder) => expanded(after).map((rest) => before + folder + rest))
   }
-  const sources = files.map(({ host, path }, rank) => {
+  const sources = place.files.map(({ host, path }, rank) => {
     const dialect = host === undefined ? hostOf(path) : Dialect.find(host) ?? Dialect.native
     return sourceOf(dialect, { scope: "session", origin: "code" }, path, {
       rank,

@@ -402,6 +402,11 @@ describe("ConfigDiscovery", () => {
       }
       const hosts = yield* discovered(named, { ...only, files: Object.keys(named).map((path) => ({ path })) })
       assert.deepStrictEqual(hosts.files.map(({ provider }) => provider), ["cursor", "claude-code"])
+      const relative = yield* discovered({ "/project/mine.json": files[given]! }, {
+        ...only,
+        files: [{ path: "mine.json" }]
+      })
+      assert.strictEqual(relative.configs[0]?.expansion?.directory, "/project")
       const gone = yield* discovered(files, { ...only, files: [{ path: "/nowhere.json" }] })
       assert.deepStrictEqual(gone.issues.map(({ kind, path }) => [kind, path]), [["unreadable", "/nowhere.json"]])
     }))
