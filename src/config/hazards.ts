@@ -10,14 +10,14 @@ import {
   type Argument,
   containerRun,
   type Ecosystem,
-  isOpen,
+  hasUnknownStart,
+  isPackageRunner,
   type Launched,
   launched,
   type Line,
   type Option,
   optionsOf,
   packageRun,
-  runsPackages,
   verbAt
 } from "./launcher.ts"
 import type * as Scope from "./Scope.ts"
@@ -114,7 +114,7 @@ const parsed: { readonly [E in Ecosystem]: (spec: string) => { readonly name: st
 }
 
 const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): ReadonlyArray<Hazard> => {
-  if (isOpen(spec)) return [hazard(rows.open, at)]
+  if (hasUnknownStart(spec)) return [hazard(rows.open, at)]
   if (spec === "" || isLocal(spec)) return []
   const start = spec.replace(/^npm:/, "")
   if (elsewhere.test(start) || (ecosystem === "npm" && elsewhereForNpm.test(start))) return [hazard(rows.elsewhere, at)]
@@ -129,7 +129,7 @@ const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): ReadonlyArra
 /** A subcommand whose text is not known is taken for the one that runs something. */
 const ofVerb = (line: Launched): ReadonlyArray<Hazard> => {
   const verb = verbAt(line)
-  return verb !== undefined && isOpen(line.words[verb] ?? "") ? [hazard(rows.open, line.at(verb))] : []
+  return verb !== undefined && hasUnknownStart(line.words[verb] ?? "") ? [hazard(rows.open, line.at(verb))] : []
 }
 
 const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
@@ -184,7 +184,7 @@ const powershellAt = ({ from, program, words }: Launched): number => {
 /** The first word that could be an option that runs text. A folder that a reference begins with is none. */
 const openAt = (line: Launched): number => {
   const { from, program, words } = line
-  const isReference = (word: string): boolean => isOpen(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
+  const isReference = (word: string): boolean => hasUnknownStart(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
   if (program !== "powershell" && program !== "pwsh") {
     const at = optionAt(line, /^-*\$\{/)
     return at !== -1 && isReference(words[at]!) ? at : -1
@@ -198,7 +198,7 @@ const openAt = (line: Launched): number => {
 
 const ofDeno = ({ at, from, words }: Launched): ReadonlyArray<Hazard> => {
   if (words[from + 1] === "eval") return [hazard(rows.text, at(from + 1))]
-  if (isOpen(words[from + 1] ?? "")) return [hazard(rows.open, at(from + 1))]
+  if (hasUnknownStart(words[from + 1] ?? "")) return [hazard(rows.open, at(from + 1))]
   const script = words.findIndex((word, index) => index > from && /^(https?|npm|jsr|data):/.test(word))
   if (script === -1) return []
   return /^(npm|jsr):/.test(words[script]!)
@@ -265,7 +265,7 @@ const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
   // the words after the image belong to the container
   const { first: image, options } = optionsOf(line, from, isSwitch)
   const ofImage = ({ value = "", word }: Argument): ReadonlyArray<Hazard> => {
-    if (isOpen(value)) return [hazard(rows.open, line.at(word))]
+    if (hasUnknownStart(value)) return [hazard(rows.open, line.at(word))]
     return /@sha256:[0-9a-f]{64}$/.test(value) ? [] : [hazard(rows.image, line.at(word), shown(value))]
   }
   return [
@@ -336,31 +336,33 @@ const isUnchanged = (name: string, template: string | null): boolean => {
 }
 
 /** The variables among the arguments of a program such as `env`: `env PATH=./bin npx …`. */
-const ofAssignments = (line: Line): ReadonlyArray<Hazard> =>
-  line.words.slice(0, launched(line).at(-1)?.from ?? 0)
-    .flatMap((word, at) => ofVariable(/^(\w+)=/.exec(word)?.[1] ?? "", line.at(at)))
+const ofAssignments = ({ at, from, words }: Launched): ReadonlyArray<Hazard> =>
+  words.slice(0, from).flatMap((word, index) => ofVariable(/^(\w+)=/.exec(word)?.[1] ?? "", at(index)))
 
 /** `cwd` counts if the program is a relative path or a package runner, because both are looked up there. */
 const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> => {
   if (cwd === undefined || /^(\.[\\/]?|\$\{var:(projectDir|workspaceFolder)\}[\\/]?)$/.test(cwd)) return []
   const isLookedUp = launched(line).some((program) => {
     const word = program.words[program.from] ?? ""
-    return runsPackages(program) || (/[\\/]/.test(word) && !/^([\\/~]|[A-Za-z]:|\$\{)/.test(word))
+    return isPackageRunner(program) || (/[\\/]/.test(word) && !/^([\\/~]|[A-Za-z]:|\$\{)/.test(word))
   })
   return isLookedUp ? [hazard(rows.folder, "cwd")] : []
 }
 
 /** A wrapper such as `env` starts what its variable says. A command itself may have no variable. */
 const ofWrapped = ({ at, from, words }: Launched): ReadonlyArray<Hazard> =>
-  from > 0 && isOpen(words[from]!) ? [hazard(rows.open, at(from))] : []
+  from > 0 && hasUnknownStart(words[from]!) ? [hazard(rows.open, at(from))] : []
 
-const ofLine = (line: Line): ReadonlyArray<Hazard> => [
-  ...ofAssignments(line),
-  ...launched(line).flatMap((program) =>
-    ofWrapped(program).concat(ofShell(program), ofRunner(program), ofContainer(program))
-  ),
-  ...ofWords(line)
-]
+const ofLine = (line: Line): ReadonlyArray<Hazard> => {
+  const programs = launched(line)
+  const last = programs.at(-1)
+  if (last === undefined) return []
+  return [
+    ...ofAssignments(last),
+    ...programs.flatMap((program) => ofWrapped(program).concat(ofShell(program), ofRunner(program), ofContainer(program))),
+    ...ofWords(last)
+  ]
+}
 
 /** The home without its default, which does not count on a machine that knows the home. */
 const withHome = (template: string): string =>

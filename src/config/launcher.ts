@@ -1,4 +1,5 @@
 /** Finds the program that a command line starts: behind wrappers, package runners (npx, uvx, …) and container engines. */
+import * as ShellWords from "../text/shellWords.ts"
 import { engineOptions, engines, type Runner, runners, wrappers } from "./launchers.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
@@ -33,40 +34,58 @@ export const programOfLine = (command: string, args: ReadonlyArray<string>): str
  * True for a word that begins with a variable whose value is not known, or has one in the name of an option, so that it
  * can be any option, subcommand, package or image. A folder that the discovery or the home decides is none of them.
  */
-export const isOpen = (word: string): boolean =>
+export const hasUnknownStart = (word: string): boolean =>
   /^(?:--[^=$]*|-[ditPq]*)?\$\{(?!(?:var:(?!workspaceFolderBasename\})\w+|env:HOME|env:USERPROFILE)\})/.test(word)
 
 /** The first word from `at` that is no option, where some options take the word after them. */
-const afterOptions = (
-  words: ReadonlyArray<string>,
-  at: number,
-  valued: ReadonlyArray<string>,
-  isOption = /^-/
-): number => {
-  for (let word = words[at]; word !== undefined; word = words[at]) {
-    if (valued.includes(word)) at += 2
-    else if (isOption.test(word)) at += 1
-    else break
-  }
+const afterOptions = (words: ReadonlyArray<string>, at: number, valued: ReadonlyArray<string>): number => {
+  while (words[at]?.startsWith("-") === true) at += valued.includes(words[at]!) ? 2 : 1
   return at
 }
 
+/** The words of a command line that is one argument. The path of a program on Windows may have spaces. */
+const unpacked = (text = ""): ReadonlyArray<string> => {
+  if (!/[\s"']/.test(text)) return text === "" ? [] : [text]
+  const words = ShellWords.split(text, { ...ShellWords.prose, opens: ShellWords.shell.opens }).words
+  const isPath = /^(?:[A-Za-z]:|\\)/.test(text) && !words.some((word) => /^--?\w/.test(word.text))
+  return isPath ? [text] : words.map((word) => word.text)
+}
+
 /**
- * Looks through programs that only start another one (`env A=b npx …`, `cmd /c npx …`): the programs on the way, the
- * last one at the end.
+ * Looks through programs that only start another one (`env A=b npx …`, `cmd /c npx …`): the programs on the line, the
+ * last one at the end. A command line that is one word (`env -S "npx …"`) is split.
  */
-export const launched = (line: Line): ReadonlyArray<Launched> => {
-  const way: Array<Launched> = []
-  let from = 0
-  while (from < line.words.length) {
-    const program = nameOf(line.words[from]!)
-    way.push({ ...line, program, from })
-    const valued = wrappers.get(program)
-    if (valued === undefined) break
-    from = afterOptions(line.words, from + 1, valued, program === "cmd" ? /^(?!--$)[-/]|^\w+=/ : /^(?!--$)-|^\w+=/)
-    if (line.words[from] === "--") from += 1
+export const launched = ({ at, words: written }: Line): ReadonlyArray<Launched> => {
+  const read: Array<{ readonly text: string; readonly origin: number }> = []
+  const rest = written.map((text, origin) => ({ text, origin })).reverse()
+  const next = (): string | undefined => rest.at(-1)?.text
+  const take = (count: number): void => {
+    while (count-- > 0 && rest.length > 0) read.push(rest.pop()!)
   }
-  return way
+  const starts: Array<{ readonly program: string; readonly from: number }> = []
+  for (let word = next(); word !== undefined; word = next()) {
+    const program = nameOf(word)
+    starts.push({ program, from: read.length })
+    take(1)
+    const wrapper = wrappers.get(program)
+    if (wrapper === undefined) break
+    const { isOption = /^(?!--$)-|^\w+=/, line, operands = 0, valued = [] } = wrapper
+    for (let word = next(); word !== undefined; word = next()) {
+      const [name] = line?.exec(word) ?? []
+      if (name !== undefined) {
+        const { origin } = rest.pop()!
+        read.push({ text: name, origin })
+        const packed = name === word ? rest.pop() : { text: word.slice(name.length), origin }
+        for (const text of unpacked(packed?.text).toReversed()) rest.push({ text, origin: packed?.origin ?? origin })
+      } else if (valued.includes(word)) take(2)
+      else if (isOption.test(word)) take(1)
+      else break
+    }
+    take(operands + (next() === "--" ? 1 : 0))
+  }
+  const all = read.concat(rest.reverse())
+  const words = all.map(({ text }) => text)
+  return starts.map((start) => ({ ...start, words, at: (word) => at(all[word]?.origin ?? word) }))
 }
 
 /** A value on a command line, and the word that has it. */
@@ -80,13 +99,13 @@ export interface Option extends Argument {
   readonly option: string
 }
 
-/** The options from a word on, and the first word that is none, or that is open. An option that is not a switch takes the word after it. */
+/** The options from a word on, and the first word that is none, or whose start is unknown. An option that is not a switch takes the word after it. */
 export const optionsOf = ({ words }: Line, from: number, isSwitch: (option: string) => boolean) => {
   const options: Array<Option> = []
   for (let at = from; at < words.length; at++) {
     const word = words[at]!
     const equals = word.indexOf("=")
-    if (!/^-./s.test(word) || word === "--" || isOpen(word)) {
+    if (!/^-./s.test(word) || word === "--" || hasUnknownStart(word)) {
       const first = word === "--" ? at + 1 : at
       return { options, first: first < words.length ? { value: words[first], word: first } : undefined }
     }
@@ -98,11 +117,13 @@ export const optionsOf = ({ words }: Line, from: number, isSwitch: (option: stri
 }
 
 /** True if the program looks for the package and its settings in the current folder before it downloads one. */
-export const runsPackages = ({ program }: Launched): boolean => runners.has(program)
+export const isPackageRunner = ({ program }: Launched): boolean => runners.has(program)
 
 export interface PackageRun {
   readonly runner: Runner
-  /** The packages in the order of the line; the server is in the first. */
+  /** It runs a program of the project, and the packages are additional ones. */
+  readonly isProject: boolean
+  /** The packages in the order of the line; unless it is of the project, the server is in the first. */
   readonly packages: ReadonlyArray<Argument>
   /** Command lines that a shell runs in place of a package. */
   readonly shell: ReadonlyArray<Argument>
@@ -115,32 +136,34 @@ export const verbAt = ({ from, program, words }: Launched): number | undefined =
   return runner.verbs.some((verb) => verb.length === 0) ? undefined : afterOptions(words, from + 1, runner.valued)
 }
 
-const isVerb = (word: string | undefined, verb: string): boolean => word === verb || isOpen(word ?? "")
+const isVerb = (word: string | undefined, verb: string): boolean => word === verb || hasUnknownStart(word ?? "")
 
-/** Where the arguments of a runner begin: after `uv tool run`, `pnpm --silent dlx`. */
-const verbEnd = (line: Launched, { verbs }: Runner): number | undefined => {
+/** Where the arguments of a runner begin (after `uv tool run`, `pnpm --silent dlx`), and if they start with a package. */
+const argumentsOf = (line: Launched, { projectVerb, verbs }: Runner) => {
   const at = verbAt(line)
-  if (at === undefined) return line.from + 1
+  if (at === undefined) return { from: line.from + 1, isProject: false }
   const verb = verbs.find((verb) => verb.every((word, offset) => isVerb(line.words[at + offset], word)))
-  return verb && at + verb.length
+  if (verb !== undefined) return { from: at + verb.length, isProject: false }
+  return projectVerb !== undefined && line.words[at] === projectVerb ? { from: at + 1, isProject: true } : undefined
 }
 
 /** The packages of a line whose program is a package runner. */
 export const packageRun = (line: Launched): PackageRun | undefined => {
   const runner = runners.get(line.program)
-  const from = runner && verbEnd(line, runner)
-  if (runner === undefined || from === undefined) return undefined
+  const run = runner && argumentsOf(line, runner)
+  if (runner === undefined || run === undefined) return undefined
   const { also, named, shell, valued } = runner
   const takes = new Set([...named, ...also, ...shell, ...valued])
   // the words after the first that is no option are arguments of the package
-  const { first, options } = optionsOf(line, from, (option) => !takes.has(option))
-  const isNamed = options.some(({ option }) => named.includes(option))
+  const { first, options } = optionsOf(line, run.from, (option) => !takes.has(option))
+  const isNamed = run.isProject || options.some(({ option }) => named.includes(option))
   return {
     runner,
+    isProject: run.isProject,
     packages: [
       ...options.filter(({ option }) => named.includes(option) || also.includes(option)),
-      // an open word may be an option, even where another option names the package
-      ...(first === undefined || (isNamed && !isOpen(first.value ?? "")) ? [] : [first])
+      // a word with an unknown start may be an option, even where another option names the package
+      ...(first === undefined || (isNamed && !hasUnknownStart(first.value ?? "")) ? [] : [first])
     ],
     shell: options.filter(({ option }) => shell.includes(option))
   }
@@ -173,7 +196,7 @@ export const of = (config: ServerConfig.ServerConfig): Launcher | undefined => {
   if (line === undefined) return undefined
   const { from, program, words } = line
   const run = packageRun(line)
-  if (run !== undefined) return { program, installs: run.packages[0]?.value, server: run.runner.server }
+  if (run?.isProject === false) return { program, installs: run.packages[0]?.value, server: run.runner.server }
   if (containerRun(line) !== undefined) return { program, installs: undefined, server: "same" }
   const spec = program === "deno" ? words.find((word, at) => at > from && /^(npm|jsr):/.test(word)) : undefined
   return spec === undefined ? undefined : { program, installs: spec, server: "same" }

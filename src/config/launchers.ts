@@ -1,20 +1,34 @@
 /** The programs that start other programs or install packages, as rows of `launcher.ts`. */
 
-/** Programs that only start another one, with those of their options that take a value. */
-export const wrappers: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
-  ["env", ["-u", "--unset", "-C", "--chdir"]],
-  ["sudo", ["-u", "--user", "-g", "--group", "-h", "--host", "-p", "--prompt", "-C", "-D", "--chdir"]],
-  ["doas", ["-u", "-C"]],
-  ["nohup", []],
-  ["setsid", []],
-  ["time", ["-f", "-o"]],
-  ["nice", ["-n", "--adjustment"]],
-  ["stdbuf", ["-i", "-o", "-e"]],
-  ["wsl", ["-d", "--distribution", "-u", "--user", "--cd"]],
-  ["cmd", []],
-  ["command", []],
-  ["exec", ["-a"]],
-  ["corepack", []]
+/** A program that only starts another one. */
+export interface Wrapper {
+  /** Its options that take a value. */
+  readonly valued?: ReadonlyArray<string>
+  /** How many arguments it takes before the program. */
+  readonly operands?: number
+  /** The option that takes a whole command line as one word. The word may follow it without a space. */
+  readonly line?: RegExp
+  /** Its other arguments before the program, if they are not as usual: `-x`, `NAME=value`. */
+  readonly isOption?: RegExp
+}
+
+export const wrappers: ReadonlyMap<string, Wrapper> = new Map([
+  ["env", { valued: ["-u", "--unset", "-C", "--chdir"], line: /^(?:-[0iv]*S|--split-string=|--split-string$)/ }],
+  ["sudo", { valued: ["-u", "--user", "-g", "--group", "-h", "--host", "-p", "--prompt", "-C", "-D", "--chdir"] }],
+  ["doas", { valued: ["-u", "-C"] }],
+  ["nohup", {}],
+  ["setsid", {}],
+  ["time", { valued: ["-f", "-o"] }],
+  ["timeout", { valued: ["-k", "--kill-after", "-s", "--signal"], operands: 1 }],
+  ["gtimeout", { valued: ["-k", "--kill-after", "-s", "--signal"], operands: 1 }],
+  ["nice", { valued: ["-n", "--adjustment"] }],
+  ["ionice", { valued: ["-c", "--class", "-n", "--classdata"] }],
+  ["stdbuf", { valued: ["-i", "-o", "-e"] }],
+  ["wsl", { valued: ["-d", "--distribution", "-u", "--user", "--cd"] }],
+  ["cmd", { line: /^\/(?:[^ckr]*\/)?[ckr]/i, isOption: /^(?!--$)[-/]|^\w+=/ }],
+  ["command", {}],
+  ["exec", { valued: ["-a"] }],
+  ["corepack", {}]
 ])
 
 /**
@@ -25,6 +39,8 @@ export interface Runner {
   readonly ecosystem: "npm" | "python"
   /** The subcommands that run a package; an empty list where the program needs none. */
   readonly verbs: ReadonlyArray<ReadonlyArray<string>>
+  /** The subcommand that runs a program of the project, so that only the packages in `also` are downloaded. */
+  readonly projectVerb?: string
   readonly named: ReadonlyArray<string>
   /** Options whose values are additional packages. */
   readonly also: ReadonlyArray<string>
@@ -87,7 +103,12 @@ export const runners: ReadonlyMap<string, Runner> = new Map([
   ["bunx", { ...npx, server: "child" }],
   ["bun", { ...npx, verbs: [["x"]], server: "child" }],
   ["uvx", uvx],
-  ["uv", { ...uvx, verbs: [["tool", "run"], ["x"]] }],
+  ["uv", {
+    ...uvx,
+    verbs: [["tool", "run"], ["x"]],
+    projectVerb: "run",
+    valued: [...uvx.valued, "--extra", "--no-extra", "--group", "--no-group", "--only-group", "--package"]
+  }],
   ["pipx", { ...uvx, verbs: [["run"]], server: "same" }]
 ])
 

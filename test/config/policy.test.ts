@@ -655,6 +655,33 @@ describe("hazards", () => {
     assert.deepStrictEqual(line("cmd /c npx -y some-mcp"), ["remote-code:args.0", "unpinned-package:args.3"])
   })
 
+  it("looks through programs that start another one, and splits a command line that is one word", () => {
+    const digest = "a".repeat(64)
+    for (
+      const [found, command, ...args] of [
+        [["unpinned-package:args.1"], "env", "-S", "npx -y some-mcp"],
+        [["unpinned-package:args.0"], "env", "-iSnpx -y some-mcp"],
+        [["unpinned-package:args.0"], "env", "--split-string=npx -y some-mcp"],
+        [["unpinned-package:args.2"], "env", "--split-string", "npx -y", "some-mcp"],
+        [["unpinned-package:args.1"], "env", "-S", "env -u X 'npx' \"some-mcp\""],
+        [["launch-override:args.1"], "env", "-S", "PATH=./bin npx some-mcp@1.0.0"],
+        [["remote-code:args.0", "unpinned-package:args.1"], "cmd", "/c", "npx -y some-mcp"],
+        [["remote-code:args.1", "unpinned-package:args.2"], "cmd.exe", "/d", "/s/c", "npx -y some-mcp"],
+        [["unpinned-package:args.2"], "timeout", "60", "npx", "some-mcp"],
+        [["unpinned-package:args.5"], "timeout", "-k", "5", "-v", "60", "npx", "some-mcp"],
+        [["unpinned-package:args.4"], "ionice", "-c", "3", "npx", "-y", "some-mcp"],
+        [["unpinned-package:args.2"], "uv", "run", "--with", "some-mcp", "server.py"],
+        [["remote-code:args.3"], "uv", "run", "--extra", "a", "--with=git+https://h.example/x", "server.py"],
+        [[], "uv", "run", "--with", "some-mcp==1.0", "server.py"],
+        [["visible-secret:args.1"], "env", "-S", "my-mcp --token abcdef"],
+        [["unpinned-package:args.1"], "env", "-S", "docker run img", "--privileged"],
+        [[], "env", "-S", `docker run img@sha256:${digest}`],
+        [[], "cmd.exe"],
+        [[], "env", "-S"]
+      ] as const
+    ) assert.deepStrictEqual<ReadonlyArray<string>>(kinds(command, ...args), found, [command, ...args].join(" "))
+  })
+
   it("finds names that are nearly those of known packages", () => {
     assert.deepStrictEqual(line("npx -y @modelcontextprotoco1/server-filesystem@1.0.0"), ["near-name:args.1"])
     assert.deepStrictEqual(line("npx mcp-remot@1.0.0"), ["near-name:args.0"])
@@ -848,6 +875,8 @@ describe("hazards", () => {
       hazards(entry(long, long))
     }
     assert.isArray(hazards(entry("env", ...Array.from({ length: 20_000 }, () => "env"))))
+    assert.isArray(hazards(entry("env", ...Array.from({ length: 20_000 }, () => ["-Sa=b env", "cmd", "/c"]).flat())))
+    assert.isArray(hazards(entry("env", `-S${"env -S".repeat(20_000)}`)))
     assert.isArray(hazards(entry("sh", ...Array.from({ length: 20_000 }, () => "-x"))))
   })
 })
