@@ -359,7 +359,9 @@ const ofLine = (line: Line): ReadonlyArray<Hazard> => {
   if (last === undefined) return []
   return [
     ...ofAssignments(last),
-    ...programs.flatMap((program) => ofWrapped(program).concat(ofShell(program), ofRunner(program), ofContainer(program))),
+    ...programs.flatMap((program) =>
+      ofWrapped(program).concat(ofShell(program), ofRunner(program), ofContainer(program))
+    ),
     ...ofWords(last)
   ]
 }

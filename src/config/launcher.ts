@@ -57,7 +57,7 @@ const unpacked = (text = ""): ReadonlyArray<string> => {
  */
 export const launched = ({ at, words: written }: Line): ReadonlyArray<Launched> => {
   const read: Array<{ readonly text: string; readonly origin: number }> = []
-  const rest = written.map((text, origin) => ({ text, origin })).reverse()
+  const rest = written.map((text, origin) => ({ text, origin })).toReversed()
   const next = (): string | undefined => rest.at(-1)?.text
   const take = (count: number): void => {
     while (count-- > 0 && rest.length > 0) read.push(rest.pop()!)
@@ -83,9 +83,9 @@ export const launched = ({ at, words: written }: Line): ReadonlyArray<Launched> 
     }
     take(operands + (next() === "--" ? 1 : 0))
   }
-  const all = read.concat(rest.reverse())
+  const all = read.concat(rest.toReversed())
   const words = all.map(({ text }) => text)
-  return starts.map((start) => ({ ...start, words, at: (word) => at(all[word]?.origin ?? word) }))
+  return starts.map(({ from, program }) => ({ program, from, words, at: (word) => at(all[word]?.origin ?? word) }))
 }
 
 /** A value on a command line, and the word that has it. */
