@@ -124,7 +124,7 @@ export type McpEvent = Data.TaggedEnum<{
   TrustChanged: OfServer & {
     readonly root: string
     readonly fingerprint: string
-    readonly verdict: Trust.Verdict
+    readonly status: Trust.Status
   }
   /** A fault of the stored decisions; an unreadable decision counts as none. */
   TrustIssue: OfServer & { readonly detail: string }

@@ -122,7 +122,7 @@ export const all = (
     if (entries.size === 0 && shared.env.length + shared.headers.length > 0) {
       return usage("--env and --header are for servers of --stdio and --url.", "Give one of them too.")
     }
-    const expansion = { origin: "code", grants: [], places: {}, directory: folder } as const
+    const expansion = { origin: "code", grants: [], builtins: {}, directory: folder } as const
     return Either.all(
       Array.from(entries, ([name, entry]) => {
         const transport = "command" in entry ? "stdio" : entry.type ?? "streamable-http"

@@ -33,12 +33,12 @@ export interface Syntax {
   /** `${env:NAME | value:default}`, as SEP-2633 has it; other schemes stay and cannot be resolved. */
   readonly pipes?: boolean | undefined
   /** Variables for folders: `["CLAUDE_PLUGIN_ROOT", "pluginRoot"]` turns `${CLAUDE_PLUGIN_ROOT}` into `${var:pluginRoot}`. */
-  readonly places?: ReadonlyMap<string, Place> | undefined
+  readonly builtins?: ReadonlyMap<string, Builtin> | undefined
   /** A prefix that means an input: `user_config.` turns `${user_config.key}` into `${input:key}`. */
   readonly inputPrefix?: string | undefined
 }
 
-const places = [
+const builtins = [
   "projectDir",
   "configDir",
   "userHome",
@@ -50,7 +50,7 @@ const places = [
 ] as const
 
 /** The names of `${var:…}`. */
-export type Place = typeof places[number]
+export type Builtin = typeof builtins[number]
 
 /** The syntax of native files, in which every canonical template is written. */
 export const native: Syntax = {
@@ -59,7 +59,7 @@ export const native: Syntax = {
   input: true,
   canonical: true,
   pipes: true,
-  places: new Map(places.map((place) => [place, place]))
+  builtins: new Map(builtins.map((place) => [place, place]))
 }
 
 /** A reference of a template. */
@@ -255,7 +255,7 @@ const piped = (text: string): Part | undefined => {
 }
 
 /** The content of `${…}`, by the spellings that a host has for it. */
-const dollarBraces = ({ bare, canonical, command, env, file, input, inputPrefix, pipes, places }: Syntax) => {
+const dollarBraces = ({ bare, canonical, command, env, file, input, inputPrefix, pipes, builtins }: Syntax) => {
   const known: { readonly [K in Kind]: boolean | undefined } = {
     env,
     input,
@@ -268,7 +268,7 @@ const dollarBraces = ({ bare, canonical, command, env, file, input, inputPrefix,
     const split = text.indexOf(":-")
     const head = (split === -1 ? text : text.slice(0, split)).trim()
     const rest = split === -1 ? "" : text.slice(split)
-    const place = places?.get(head)
+    const place = builtins?.get(head)
     if (place !== undefined) return referenceOf("var", place + rest)
     if (inputPrefix !== undefined && head.startsWith(inputPrefix)) {
       return referenceOf("input", head.slice(inputPrefix.length) + rest)

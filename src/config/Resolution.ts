@@ -165,13 +165,13 @@ const ownVariables = ({ expansion: { onlyOwn, origin, own }, ...config }: Templa
 }
 
 const askingOf = (config: Templates, environment: Access.Asking["environment"]): Access.Asking => {
-  const { grants, inputs = [], onlyOwn, origin, places } = config.expansion
+  const { grants, inputs = [], onlyOwn, origin, builtins } = config.expansion
   return {
     origin,
     grants,
     own: ownVariables(config),
     environment: onlyOwn === true ? {} : environment,
-    places,
+    builtins,
     answers: new Map(),
     hidden: new Set(inputs.flatMap(({ id, secret }) => secret === true ? [id] : []))
   }

@@ -104,7 +104,7 @@ export const Expansion = Schema.Struct({
   /** The variables that this very entry was allowed to read, by name. */
   grants: Schema.Array(Schema.String),
   /** The values of `${var:…}`. */
-  places: Schema.Record({ key: Schema.String, value: Schema.String }),
+  builtins: Schema.Record({ key: Schema.String, value: Schema.String }),
   /** Where relative paths begin. */
   directory: Schema.String,
   /** Where files may be read from, if the origin has no right to read others. */

@@ -49,7 +49,7 @@ interface Waiting {
   readonly detail?: string
 }
 
-export type Verdict =
+export type Status =
   | { readonly _tag: "Approved"; readonly grants: ReadonlyArray<string> }
   | { readonly _tag: "Pending" } & Waiting
 
@@ -71,7 +71,7 @@ export interface Options {
 export const defaults: Options = { approved: [] }
 
 export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust, {
-  /** The verdicts on all servers of a workspace that need approval, in their order; earlier ones are forgotten. */
+  /** The statuses on all servers of a workspace that need approval, in their order; earlier ones are forgotten. */
   readonly review: (candidates: ReadonlyArray<Candidate>) => Effect.Effect<ReadonlyArray<Reviewed>>
   /** The servers of the last review that wait for a person. */
   readonly pending: Effect.Effect<ReadonlyArray<Pending>>
@@ -101,10 +101,10 @@ const Approval = Schema.Struct({
 })
 type Approval = typeof Approval.Type
 
-const approved = (grants: ReadonlyArray<string>): Verdict => ({ _tag: "Approved", grants })
-const pending = (waiting: Waiting): Verdict => ({ _tag: "Pending", ...waiting })
+const approved = (grants: ReadonlyArray<string>): Status => ({ _tag: "Approved", grants })
+const pending = (waiting: Waiting): Status => ({ _tag: "Pending", ...waiting })
 
-const isSame = (a: Verdict, b: Verdict): boolean =>
+const isSame = (a: Status, b: Status): boolean =>
   a._tag === "Pending"
     ? b._tag === "Pending" && a.why === b.why
     : b._tag === "Approved" && a.grants.join("\0") === b.grants.join("\0")
@@ -119,7 +119,7 @@ const maxIssues = 1_000
 
 export interface Reviewed {
   readonly candidate: Candidate
-  readonly verdict: Verdict
+  readonly status: Status
 }
 
 const placeOf = ({ root, server }: Candidate): TrustStore.Place => [root, server]
@@ -150,8 +150,8 @@ export const make = (
         publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
       })
 
-    const announce = ({ candidate: { fingerprint, root, server }, verdict }: Reviewed): void =>
-      publish(McpEvent.McpEvent.TrustChanged({ server, root, fingerprint, verdict }))
+    const announce = ({ candidate: { fingerprint, root, server }, status }: Reviewed): void =>
+      publish(McpEvent.McpEvent.TrustChanged({ server, root, fingerprint, status }))
 
     /** Marks an approval as over, unless another process has replaced it. */
     const end = (candidate: Candidate, approval: Approval) => {
@@ -163,14 +163,14 @@ export const make = (
         ))
     }
 
-    const unreadable = (candidate: Candidate, detail: string): Effect.Effect<Verdict> =>
+    const unreadable = (candidate: Candidate, detail: string): Effect.Effect<Status> =>
       Effect.as(report(candidate, detail), pending({ why: "unreadable", detail }))
 
-    /** The verdict on an entry, by its fingerprint and the stored approval. */
+    /** The status on an entry, by its fingerprint and the stored approval. */
     const judge = (
       candidate: Candidate,
       stored: Either.Either<TrustStore.Found<Approval>, TrustStore.Unusable>
-    ): Effect.Effect<Verdict> => {
+    ): Effect.Effect<Status> => {
       if (Either.isLeft(stored)) return unreadable(candidate, stored.left.detail)
       const found = stored.right
       if (found._tag === "Nothing") return Effect.succeed(pending({ why: "new" }))
@@ -189,18 +189,18 @@ export const make = (
         const found = new Map(asked.map((candidate, at) => [candidate, stored[at]!]))
         const all = yield* Effect.forEach(candidates, (candidate) => {
           const approval = found.get(candidate)
-          const verdict = approval === undefined
+          const status = approval === undefined
             ? Effect.succeed(approved(harmless(candidate)))
             : judge(candidate, approval)
-          return Effect.map(verdict, (verdict): Reviewed => ({ candidate, verdict }))
+          return Effect.map(status, (status): Reviewed => ({ candidate, status }))
         })
         const before = reviewed
         reviewed = new Map(all.map((each) => [each.candidate.server, each]))
-        all.filter(({ candidate, verdict }) => {
+        all.filter(({ candidate, status }) => {
           const old = before.get(candidate.server)
           return old?.candidate.fingerprint === candidate.fingerprint
-            ? !isSame(old.verdict, verdict)
-            : verdict._tag === "Pending"
+            ? !isSame(old.status, status)
+            : status._tag === "Pending"
         }).slice(0, maxReported).forEach(announce)
         return all
       }))
@@ -221,20 +221,20 @@ export const make = (
           : Effect.succeed(found)
       })
 
-    /** Makes and keeps a decision of a person, which gives the new verdict. */
-    const decide = (wanted: string, keep: (candidate: Candidate) => Effect.Effect<Verdict, TrustStore.Unusable>) =>
+    /** Makes and keeps a decision of a person, which gives the new status. */
+    const decide = (wanted: string, keep: (candidate: Candidate) => Effect.Effect<Status, TrustStore.Unusable>) =>
       turn.withPermits(1)(Effect.gen(function*() {
         const candidate = yield* find(wanted)
         const { server } = candidate
-        const verdict = yield* Effect.mapError(
+        const status = yield* Effect.mapError(
           keep(candidate),
           ({ detail }) => new McpError.TrustNotKept({ server, detail })
         )
         // a review may have found another entry while the decision was written
         if (reviewed.get(server)?.candidate.fingerprint === candidate.fingerprint) {
-          reviewed = new Map(reviewed).set(server, { candidate, verdict })
+          reviewed = new Map(reviewed).set(server, { candidate, status })
         }
-        announce({ candidate, verdict })
+        announce({ candidate, status })
         changes.publish()
       }))
 
@@ -261,9 +261,9 @@ export const make = (
     return {
       review,
       pending: Effect.sync(() =>
-        Array.from(reviewed.values()).flatMap(({ candidate, verdict }) => {
-          if (verdict._tag === "Approved") return []
-          const { _tag, ...waiting } = verdict
+        Array.from(reviewed.values()).flatMap(({ candidate, status }) => {
+          if (status._tag === "Approved") return []
+          const { _tag, ...waiting } = status
           return [{ ...candidate, ...waiting }]
         })
       ),
@@ -291,7 +291,7 @@ export const layerAll = (options?: {
   const variables = options?.variables ?? harmless
   return Layer.succeed(Trust, {
     review: (candidates) =>
-      Effect.succeed(candidates.map((candidate) => ({ candidate, verdict: approved(variables(candidate)) }))),
+      Effect.succeed(candidates.map((candidate) => ({ candidate, status: approved(variables(candidate)) }))),
     pending: Effect.succeed([]),
     approve: () => Effect.void,
     revoke: () => Effect.void,

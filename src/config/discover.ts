@@ -73,7 +73,7 @@ const expansionOf = (
   return {
     origin: originOf(merged),
     grants: [],
-    places: {
+    builtins: {
       projectDir: root,
       workspaceFolder: root,
       workspaceFolderBasename: root.replace(/^.*[\\/]/, ""),
@@ -97,11 +97,11 @@ const expansionOf = (
 const candidateOf = (
   { entry, extra, name, provenance, warnings }: Extract<Merge.Merged, { readonly _tag: "Server" }>,
   config: ServerConfig.ServerConfig,
-  { fingerprint = "", inputs = [], places, root = "" }: Scope.Expansion,
+  { fingerprint = "", inputs = [], builtins, root = "" }: Scope.Expansion,
   hazards: ReadonlyArray<Hazards.Hazard>
 ): Trust.Candidate => {
   const references = ServerConfig.texts(config).flatMap(({ template }) => Interpolation.references(template))
-  const variables = references.flatMap(({ kind, name }) => kind === "env" && !Object.hasOwn(places, name) ? [name] : [])
+  const variables = references.flatMap(({ kind, name }) => kind === "env" && !Object.hasOwn(builtins, name) ? [name] : [])
   // `MCP_INPUT_*` and `MCP_SECRET_*`
   const answers = references.flatMap((reference) => Access.answeredBy(reference) ?? [])
   const lacking = warnings.flatMap(({ at, detail, kind }) =>
@@ -195,23 +195,23 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
 
 // Trust
 
-/** A draft with the verdict on it. Until it is approved it stays blocked, even while it is disabled. */
+/** A draft with the status on it. Until it is approved it stays blocked, even while it is disabled. */
 const trusted = (
   { found, issues }: Draft,
-  verdict: Trust.Verdict | undefined,
+  status: Trust.Status | undefined,
   environment: Locate.Place["variables"]
 ): Draft => {
   const { config, provenance, state } = found
   if (config === undefined || config.blocked !== undefined) return { found, issues }
-  if (verdict?._tag === "Pending") {
+  if (status?._tag === "Pending") {
     const blocked = { ...config, required: false, blocked: "untrusted" } as const
-    const untrusted = state._tag === "Ready" ? { _tag: "Untrusted", why: verdict.why } as const : state
+    const untrusted = state._tag === "Ready" ? { _tag: "Untrusted", why: status.why } as const : state
     return { found: { ...found, state: untrusted, config: blocked }, issues }
   }
   const { expansion } = config
-  const granted = verdict === undefined || expansion === undefined
+  const granted = status === undefined || expansion === undefined
     ? config
-    : { ...config, expansion: { ...expansion, grants: verdict.grants } }
+    : { ...config, expansion: { ...expansion, grants: status.grants } }
   const unset = state._tag === "Ready" ? Resolution.unset(granted, environment) : []
   const about = { ...provenance, server: found.name }
   return {
@@ -253,9 +253,9 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
     const drafts = Merge.merge([...files, Merge.ofCode(options.servers)]).map(decide(around))
     const candidates = drafts.flatMap(({ candidate }) => candidate ?? [])
     const reviewed = yield* trust.review(candidates)
-    const verdictOn = new Map(reviewed.map(({ candidate, verdict }) => [candidate, verdict]))
+    const statuses = new Map(reviewed.map(({ candidate, status }) => [candidate, status]))
     const decided = drafts.map((draft) =>
-      trusted(draft, draft.candidate && verdictOn.get(draft.candidate), place.variables)
+      trusted(draft, draft.candidate && statuses.get(draft.candidate), place.variables)
     )
     const servers = decided.map(({ found }) => found).filter((found) => !isHidden(options, found))
     const discovery: ConfigDiscovery.Discovery = {

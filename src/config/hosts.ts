@@ -72,7 +72,7 @@ export const lackingLogin: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The variables of editors, in the spelling of VS Code. */
-const editorPlaces = new Map(
+const editorBuiltins = new Map(
   [
     ["workspaceFolder", "workspaceFolder"],
     ["workspaceRoot", "workspaceFolder"],
@@ -207,7 +207,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     encrypted: true,
     variables: {
       syntax: {
-        places: new Map([
+        builtins: new Map([
           ["PLUGIN_ROOT", "pluginRoot"],
           ["PLUGIN_DATA", "pluginData"]
         ])
@@ -278,7 +278,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     variables: {
       syntax: {
         bare: true,
-        places: new Map([
+        builtins: new Map([
           ["CLAUDE_PLUGIN_ROOT", "pluginRoot"],
           ["CLAUDE_PLUGIN_DATA", "pluginData"],
           ["CLAUDE_PROJECT_DIR", "projectDir"]
@@ -320,7 +320,7 @@ export const hosts: ReadonlyArray<Dialect> = [
       { scope: "project", origin: "workspace", path: "{root}/.cursor/mcp.json" },
       { scope: "user", origin: "home", path: "~/.cursor/mcp.json" }
     ],
-    variables: { syntax: { env: true, places: editorPlaces } },
+    variables: { syntax: { env: true, builtins: editorBuiltins } },
     fields: { auth: { is: "oauth" } }
   },
   {
@@ -345,7 +345,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     ],
     roots: [["servers"]],
     nullEnv: true,
-    variables: { syntax: { env: true, input: true, places: editorPlaces } },
+    variables: { syntax: { env: true, input: true, builtins: editorBuiltins } },
     fields: {
       dev: { is: "extra", lacking: "the server is not restarted when its files change, and no debugger is attached" },
       gallery: { is: "extra" },
@@ -512,7 +512,7 @@ export const hosts: ReadonlyArray<Dialect> = [
       syntax: {
         bare: true,
         dollar: true,
-        places: new Map([
+        builtins: new Map([
           ["extensionPath", "pluginRoot"],
           ["workspacePath", "workspaceFolder"],
           ["/", "pathSeparator"]
@@ -554,7 +554,7 @@ export const hosts: ReadonlyArray<Dialect> = [
       syntax: {
         bare: true,
         dollar: true,
-        places: new Map([
+        builtins: new Map([
           ["extensionPath", "pluginRoot"],
           ["workspacePath", "workspaceFolder"],
           ["/", "pathSeparator"]
@@ -700,7 +700,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     ],
     typeRequired: { for: "url", is: "host-would-reject" },
     mixing: "host-would-reject",
-    variables: { syntax: { env: true, places: new Map([["workspaceFolder", "workspaceFolder"]]) } },
+    variables: { syntax: { env: true, builtins: new Map([["workspaceFolder", "workspaceFolder"]]) } },
     fields: {
       timeout: { is: "requestTimeout", unit: "s" },
       watchPaths: { is: "extra", lacking: "the server is not restarted when these files change" }
@@ -763,7 +763,7 @@ export const hosts: ReadonlyArray<Dialect> = [
     ],
     typeRequired: { for: "url", is: "host-would-reject" },
     mixing: "host-would-reject",
-    variables: { syntax: { env: true, places: new Map([["workspaceFolder", "workspaceFolder"]]) } },
+    variables: { syntax: { env: true, builtins: new Map([["workspaceFolder", "workspaceFolder"]]) } },
     fields: {
       timeout: { is: "requestTimeout", unit: "s" },
       watchPaths: { is: "extra", lacking: "the server is not restarted when these files change" }
@@ -1194,7 +1194,7 @@ export const hosts: ReadonlyArray<Dialect> = [
       }
     ],
     list: true,
-    variables: { syntax: { places: editorPlaces } }
+    variables: { syntax: { builtins: editorBuiltins } }
   },
   {
     host: "warp",

@@ -5,7 +5,7 @@ import type * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
 export const home = (expansion: Scope.Expansion | undefined, host: HostEnvironment.Host): string | undefined => {
-  if (expansion !== undefined && Object.hasOwn(expansion.places, "userHome")) return expansion.places["userHome"]
+  if (expansion !== undefined && Object.hasOwn(expansion.builtins, "userHome")) return expansion.builtins["userHome"]
   const variables = host.variables()
   return variables[host.platform === "win32" ? "USERPROFILE" : "HOME"]
 }

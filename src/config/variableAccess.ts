@@ -20,7 +20,7 @@ export interface Asking {
   /** Of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The values of `${var:…}`. */
-  readonly places: Readonly<Record<string, string>>
+  readonly builtins: Readonly<Record<string, string>>
   /** The answers to `${input:…}`, `${secret:…}`, `${file:…}` and `${cmd:…}`, under `input:id` and so on. */
   readonly answers: ReadonlyMap<string, string>
   /** The `${input:…}` whose answers are hidden while they are typed. */
@@ -69,7 +69,7 @@ const inHost = (template: string): ReadonlySet<string> => {
  * read their own literal variables, granted ones, and harmless ones where nothing is sent. A host name, a command and a
  * folder never hold a credential, because they are shown.
  */
-const permits = ({ grants, hidden, origin, own, places }: Asking, field: Field, template: string) => {
+const permits = ({ grants, hidden, origin, own, builtins }: Asking, field: Field, template: string) => {
   const rights = Scope.rights(origin)
   const isShown = field === "command" || field === "cwd"
   const isSent = field === "url" || field === "header"
@@ -88,7 +88,7 @@ const permits = ({ grants, hidden, origin, own, places }: Asking, field: Field, 
       case "secret":
         return !isShown && !hosts.has(Interpolation.nameOf(reference))
       case "env":
-        if (rights.environment || Object.hasOwn(places, name)) return true
+        if (rights.environment || Object.hasOwn(builtins, name)) return true
         if (field === "command") return false
         if (own.has(name)) return true
         if (isCredential(name) && (isShown || hosts.has(name))) return false
@@ -128,10 +128,10 @@ export const nextStep = (
 export const valueIn = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
-const valueOf = ({ answers, environment, own, places }: Asking, { kind, name }: Interpolation.Reference) => {
-  // some hosts write places as variables, and no variable has such a name
-  if (kind === "env") return own.get(name) ?? valueIn(places, name) ?? valueIn(environment, name)
-  return kind === "var" ? valueIn(places, name) : kind === "unknown" ? undefined : answers.get(`${kind}:${name}`)
+const valueOf = ({ answers, environment, own, builtins }: Asking, { kind, name }: Interpolation.Reference) => {
+  // some hosts write builtins as variables, and no variable has such a name
+  if (kind === "env") return own.get(name) ?? valueIn(builtins, name) ?? valueIn(environment, name)
+  return kind === "var" ? valueIn(builtins, name) : kind === "unknown" ? undefined : answers.get(`${kind}:${name}`)
 }
 
 /** The value of a reference in this field; a default counts for an unset variable, and not for a forbidden one. */

@@ -200,9 +200,9 @@ const makeLine = (now: () => number): (event: McpEvent.McpEvent) => Line | undef
         const message = `configuration found: ${servers} servers, ${errors.length} faults${untrusted}${first}`
         return warningIf(errors.length + waiting.length > 0)(undefined, message)
       },
-      TrustChanged: ({ server, verdict }) => {
-        if (verdict._tag === "Pending") return debug(server, `waits for approval (${verdict.why})`)
-        const { grants } = verdict
+      TrustChanged: ({ server, status }) => {
+        if (status._tag === "Pending") return debug(server, `waits for approval (${status.why})`)
+        const { grants } = status
         return info(server, grants.length === 0 ? "approved" : `approved; it may read ${list(grants)}`)
       },
       TrustIssue: ({ detail, server }) => warning(server, `trust: ${excerpt(detail, 256)}`),

@@ -423,7 +423,7 @@ describe("ConfigDiscovery", () => {
         ["b", "user"]
       ])
       const a = found.configs.find(({ name }) => name === "a")
-      assert.strictEqual(a?.expansion?.places["pluginRoot"], "/plugins/one")
+      assert.strictEqual(a?.expansion?.builtins["pluginRoot"], "/plugins/one")
     }))
 
   it.effect("switches servers on and off, and hides them, by options", () =>

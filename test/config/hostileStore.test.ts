@@ -54,22 +54,22 @@ const processOver = (
     return { trust: Context.get(context, Trust.Trust), said }
   })
 
-const verdict = ({ trust }: Process, server = "docs") =>
+const status = ({ trust }: Process, server = "docs") =>
   Effect.map(
     trust.review([candidate(server)]),
-    ([given]) => given?.verdict._tag === "Pending" ? given.verdict.why : "approved"
+    ([given]) => given?.status._tag === "Pending" ? given.status.why : "approved"
   )
 
 const approved = (directory: string, server = "docs") =>
   Effect.gen(function*() {
     const one = yield* processOver(directory)
-    yield* verdict(one, server)
+    yield* status(one, server)
     yield* one.trust.approve(server)
-    assert.strictEqual(yield* verdict(one, server), "approved")
+    assert.strictEqual(yield* status(one, server), "approved")
   })
 
 /** What the next process makes of it. */
-const next = (directory: string) => Effect.flatMap(processOver(directory), (one) => verdict(one))
+const next = (directory: string) => Effect.flatMap(processOver(directory), (one) => status(one))
 
 interface Place {
   /** Where decisions are kept: not there yet. */
@@ -140,7 +140,7 @@ describe.skipIf(isWindows)("An approval in a file", () => {
       const isRoot = process.getuid?.() === 0
       if (isRoot) fs.chownSync(approval(), 12_345, 12_345)
       const one = yield* processOver(directory, { uid: isRoot ? 0 : 54_321 })
-      assert.strictEqual(yield* verdict(one), "unreadable")
+      assert.strictEqual(yield* status(one), "unreadable")
       assert.match(
         one.said.join(),
         /\.value\): the file belongs to another user: remove it|trust\): the directory belongs to/
@@ -157,7 +157,7 @@ describe.skipIf(isWindows)("An approval in a file", () => {
       fs.rmSync(file)
       fs.symlinkSync(target, file)
       const one = yield* processOver(directory)
-      assert.strictEqual(yield* verdict(one), "unreadable")
+      assert.strictEqual(yield* status(one), "unreadable")
       assert.match(one.said.join(), /a link/)
       assert.strictEqual((yield* Effect.flip(one.trust.approve("docs")))._tag, "TrustNotKept")
       assert.strictEqual(fs.readFileSync(target, "utf8"), "theirs")
@@ -173,7 +173,7 @@ describe.skipIf(isWindows)("An approval in a file", () => {
         fs.mkdirSync(join(link, ".."), { recursive: true })
         fs.symlinkSync(away, link)
         const one = yield* processOver(directory)
-        assert.strictEqual(yield* verdict(one), first)
+        assert.strictEqual(yield* status(one), first)
         assert.strictEqual((yield* Effect.flip(one.trust.approve("docs")))._tag, "TrustNotKept")
         assert.strictEqual(yield* next(directory), "unreadable")
       }
@@ -196,9 +196,9 @@ describe.skipIf(isWindows)("An approval in a file", () => {
       const { approval, directory } = yield* place
       const key = Effect.succeed(Redacted.make("from a keyring"))
       const one = yield* processOver(directory, { key })
-      yield* verdict(one)
+      yield* status(one)
       yield* one.trust.approve("docs")
-      const signed = () => Effect.flatMap(processOver(directory, { key }), (process) => verdict(process))
+      const signed = () => Effect.flatMap(processOver(directory, { key }), (process) => status(process))
       assert.strictEqual(yield* signed(), "approved")
       const file = approval()
       const whole = fs.readFileSync(file, "utf8")
@@ -219,11 +219,11 @@ describe.skipIf(isWindows)("An approval in a file", () => {
       fs.writeFileSync(file, whole)
       assert.strictEqual(yield* signed(), "approved")
       const other = yield* processOver(directory, { key: Effect.succeed(Redacted.make("another key")) })
-      assert.strictEqual(yield* verdict(other), "unreadable")
+      assert.strictEqual(yield* status(other), "unreadable")
       assert.match(other.said.join(), /\.value\): the file was not signed with the key of this store/)
       assert.strictEqual(yield* next(directory), "unreadable")
       const locked = yield* processOver(directory, { key: Effect.fail({ message: "the keyring is locked" }) })
-      assert.strictEqual(yield* verdict(locked), "unreadable")
+      assert.strictEqual(yield* status(locked), "unreadable")
       assert.match(locked.said.join(), /the keyring is locked/)
       assert.strictEqual((yield* Effect.flip(locked.trust.approve("docs")))._tag, "TrustNotKept")
     }))
@@ -256,7 +256,7 @@ describe.skipIf(isWindows)("An approval in a file", () => {
       ]
       yield* Effect.forEach(names, (name) => approved(directory, name), { concurrency: 20, discard: true })
       const one = yield* processOver(directory)
-      for (const name of names) assert.strictEqual(yield* verdict(one, name), "approved", name)
+      for (const name of names) assert.strictEqual(yield* status(one, name), "approved", name)
       for (const name of fs.readdirSync(directory)) assert.match(name, /^[0-9a-f]{64}\.value$/)
       assert.deepStrictEqual(fs.readdirSync(join(directory, "..")), ["trust"])
     }))

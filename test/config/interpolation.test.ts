@@ -22,7 +22,7 @@ import { isCredential } from "../../src/text/credentialName.ts"
 import * as Configs from "../support/configs.ts"
 import { samples } from "../support/runs.ts"
 
-const places: NonNullable<Interpolation.Syntax["places"]> = new Map([["CLAUDE_PLUGIN_ROOT", "pluginRoot"], [
+const builtins: NonNullable<Interpolation.Syntax["builtins"]> = new Map([["CLAUDE_PLUGIN_ROOT", "pluginRoot"], [
   "/",
   "pathSeparator"
 ]])
@@ -41,7 +41,7 @@ const everything: Interpolation.Syntax = {
   command: true,
   bang: true,
   pipes: true,
-  places,
+  builtins,
   inputPrefix: "user_config."
 }
 const syntaxes: ReadonlyArray<Interpolation.Syntax> = [
@@ -80,7 +80,7 @@ const asking = (more: Partial<Access.Asking> & { readonly origin: Scope.Origin }
   grants: [],
   own: new Map(),
   environment: {},
-  places: {},
+  builtins: {},
   answers: new Map(),
   hidden: new Set(),
   ...more
@@ -95,7 +95,7 @@ const outcome = (who: Access.Asking, template: string, field: Access.Field = "ar
 const workspace = asking({
   origin: "workspace",
   environment: { HOME: "/h", MY_TOKEN: "canary", PLAIN: "canary", B: "canary", GITHUB_TOKEN: "canary", SHELL: "/sh" },
-  places: { workspaceFolder: "/w", userHome: "/h" }
+  builtins: { workspaceFolder: "/w", userHome: "/h" }
 })
 
 const forbidden = (variable: string) => ({ kind: "variable-forbidden" as const, variable })
@@ -125,7 +125,7 @@ describe("a host's variables", () => {
     "$A-${B}$$C $1 $": "${env:A}-${env:B}$$${env:C} $1 $",
     "$A{x}": "${env:A}{x}"
   })
-  turns("env and places", { env: true, places }, {
+  turns("env and builtins", { env: true, builtins }, {
     "${env:A}": "${env:A}",
     "${A}": "$${A}",
     "${CLAUDE_PLUGIN_ROOT}${/}x": "${var:pluginRoot}${var:pathSeparator}x"
@@ -295,7 +295,7 @@ describe("an entry of a workspace", () => {
 
   it.prop("never gets a variable it was not granted, however it asks", { text: texts }, ({ text }) => {
     const env = { A: "canary", B: "canary", __proto__: "canary" }
-    const who = asking({ origin: "workspace", environment: env, places: { userHome: "/h" } })
+    const who = asking({ origin: "workspace", environment: env, builtins: { userHome: "/h" } })
     for (const syntax of syntaxes) {
       const value = outcome(who, canonical(syntax, text))
       assert.notInclude(typeof value === "string" ? value : "", "canary")
@@ -317,7 +317,7 @@ describe("the name of a variable", () => {
 const expansion = (origin: Scope.Origin, more: Partial<Scope.Expansion> = {}): Scope.Expansion => ({
   origin,
   grants: [],
-  places: { projectDir: "/w", userHome: "/home/me" },
+  builtins: { projectDir: "/w", userHome: "/home/me" },
   directory: "/w",
   root: "/w",
   ...more

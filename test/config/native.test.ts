@@ -436,7 +436,7 @@ describe("the native format", () => {
         }
         const isUseless = typeof login === "object" && login.clientSecret !== undefined && (login.issuer ?? "") === ""
         const provenance = { provider: "native", scope: "user", origin: "home", pointer: [] } as const
-        const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
+        const expansion = { origin: "home", grants: [], builtins: {}, directory: "/" } as const
         const config = ServerConfig.ofEntry(item.entry, { expansion, provenance })
         assert.strictEqual(Either.isRight(config), !isUseless, JSON.stringify(fields))
       }),
@@ -509,7 +509,7 @@ const provenance = {
   pointer: [],
   path: "/u/mcp-client.json"
 } as const
-const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
+const expansion = { origin: "home", grants: [], builtins: {}, directory: "/" } as const
 
 describe("a field of a server", () => {
   for (const transport of ["stdio", "streamable-http"] as const) {

@@ -87,7 +87,7 @@ const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
         grants: grants[entry.name] ?? [],
         own: new Map(own),
         environment: (context.env ?? {}) as { readonly [name: string]: string },
-        places: (context.vars ?? context.places ?? {}) as { readonly [name: string]: string },
+        builtins: (context.vars ?? context.places ?? {}) as { readonly [name: string]: string },
         answers: new Map(Object.entries(inputs).map(([id, value]) => [`input:${id}`, value])),
         hidden: new Set()
       },

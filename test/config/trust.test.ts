@@ -66,9 +66,9 @@ const processOver = (store: Store, options?: Partial<Trust.Options>): Effect.Eff
   })
 
 const whyOf = (given: Trust.Reviewed | undefined): string =>
-  given?.verdict._tag === "Pending" ? given.verdict.why : "approved"
+  given?.status._tag === "Pending" ? given.status.why : "approved"
 
-const verdict = ({ trust }: Process, asked: Trust.Candidate = one): Effect.Effect<string> =>
+const status = ({ trust }: Process, asked: Trust.Candidate = one): Effect.Effect<string> =>
   Effect.map(trust.review([asked]), ([given]) => whyOf(given))
 
 const approvalIn = (values: ReadonlyMap<string, string>) =>
@@ -86,13 +86,13 @@ describe("trust", () => {
     Effect.gen(function*() {
       const store = storeOf(new Map())
       const first = yield* processOver(store)
-      assert.strictEqual(yield* verdict(first), "new")
+      assert.strictEqual(yield* status(first), "new")
       assert.deepStrictEqual(yield* first.trust.pending, [{ ...one, why: "new" }])
       yield* first.trust.approve("docs")
       assert.deepStrictEqual(yield* first.trust.pending, [])
       const second = yield* processOver(store)
       assert.deepStrictEqual(yield* second.trust.review([one]), [
-        { candidate: one, verdict: { _tag: "Approved", grants: ["LOG_LEVEL"] } }
+        { candidate: one, status: { _tag: "Approved", grants: ["LOG_LEVEL"] } }
       ])
     }))
 
@@ -115,9 +115,9 @@ describe("trust", () => {
       const process = yield* processOver(storeOf(new Map()))
       yield* process.trust.review([one])
       yield* process.trust.approve("docs")
-      assert.strictEqual(yield* verdict(process, candidate({ root: "/elsewhere" })), "new")
-      assert.strictEqual(yield* verdict(process, candidate({ server: "other" })), "new")
-      assert.strictEqual(yield* verdict(process), "approved")
+      assert.strictEqual(yield* status(process, candidate({ root: "/elsewhere" })), "new")
+      assert.strictEqual(yield* status(process, candidate({ server: "other" })), "new")
+      assert.strictEqual(yield* status(process), "approved")
     }))
 
   it.scoped("is asked for again when anything has changed, and also when that is changed back", () =>
@@ -126,11 +126,11 @@ describe("trust", () => {
       const process = yield* processOver(store)
       yield* process.trust.review([one])
       yield* process.trust.approve("docs")
-      assert.strictEqual(yield* verdict(process, other), "changed")
-      assert.strictEqual(yield* verdict(process, one), "changed")
-      assert.strictEqual(yield* verdict(yield* processOver(store), one), "changed")
+      assert.strictEqual(yield* status(process, other), "changed")
+      assert.strictEqual(yield* status(process, one), "changed")
+      assert.strictEqual(yield* status(yield* processOver(store), one), "changed")
       yield* process.trust.approve("docs")
-      assert.strictEqual(yield* verdict(yield* processOver(store), one), "approved")
+      assert.strictEqual(yield* status(yield* processOver(store), one), "approved")
     }))
 
   it.scoped("is not won back by a change whose end could not be kept", () =>
@@ -144,8 +144,8 @@ describe("trust", () => {
       yield* process.trust.review([one])
       yield* process.trust.approve("docs")
       readOnly = true
-      assert.strictEqual(yield* verdict(process, other), "changed")
-      assert.strictEqual(yield* verdict(process, one), "changed")
+      assert.strictEqual(yield* status(process, other), "changed")
+      assert.strictEqual(yield* status(process, one), "changed")
       assert.strictEqual(process.events.filter(({ _tag }) => _tag === "TrustIssue").length, 1)
     }))
 
@@ -172,13 +172,13 @@ describe("trust", () => {
       yield* slow.trust.review([one])
       yield* slow.trust.approve("docs")
       isSlow = true
-      const looking = yield* Effect.fork(verdict(slow, other))
+      const looking = yield* Effect.fork(status(slow, other))
       yield* Deferred.await(begun)
       yield* quick.trust.review([other])
       yield* quick.trust.approve("docs")
       yield* Deferred.succeed(go, undefined)
       assert.strictEqual(yield* Fiber.join(looking), "changed")
-      assert.strictEqual(yield* verdict(slow, other), "approved")
+      assert.strictEqual(yield* status(slow, other), "approved")
     }))
 
   it.scoped("is given to what was shown, and not to what has its name by then", () =>
@@ -188,7 +188,7 @@ describe("trust", () => {
       yield* process.trust.review([other])
       const error = yield* Effect.flip(process.trust.approve(one.fingerprint))
       assert.deepInclude(error, { _tag: "NotFound", kind: "server" })
-      assert.strictEqual(yield* verdict(process, other), "new")
+      assert.strictEqual(yield* status(process, other), "new")
     }))
 
   it.scoped("is given to the fingerprint that was named, even if a server calls itself so", () =>
@@ -206,19 +206,19 @@ describe("trust", () => {
       yield* process.trust.review([one])
       yield* process.trust.approve("docs", { variables: ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] })
       assert.deepStrictEqual(yield* process.trust.review([one]), [
-        { candidate: one, verdict: { _tag: "Approved", grants: ["GITHUB_TOKEN"] } }
+        { candidate: one, status: { _tag: "Approved", grants: ["GITHUB_TOKEN"] } }
       ])
     }))
 
   it.scoped("is given without a person to fingerprints that are listed, and to nothing else", () =>
     Effect.gen(function*() {
       const process = yield* processOver(storeOf(new Map()), { approved: [" SHA256:ONE ", "docs", "other", "*"] })
-      assert.strictEqual(yield* verdict(process), "approved")
-      assert.strictEqual(yield* verdict(process, other), "new")
-      assert.strictEqual(yield* verdict(process, candidate({ server: "other", fingerprint: "sha256:x" })), "new")
+      assert.strictEqual(yield* status(process), "approved")
+      assert.strictEqual(yield* status(process, other), "new")
+      assert.strictEqual(yield* status(process, candidate({ server: "other", fingerprint: "sha256:x" })), "new")
       yield* process.trust.review([one])
       yield* process.trust.revoke("docs")
-      assert.strictEqual(yield* verdict(process), "new")
+      assert.strictEqual(yield* status(process), "new")
     }))
 
   it.scoped("ends when it is revoked, here and everywhere", () =>
@@ -229,7 +229,7 @@ describe("trust", () => {
       yield* process.trust.approve("docs")
       yield* process.trust.revoke("docs")
       assert.deepStrictEqual((yield* process.trust.pending).map(({ why }) => why), ["new"])
-      assert.strictEqual(yield* verdict(yield* processOver(store)), "new")
+      assert.strictEqual(yield* status(yield* processOver(store)), "new")
       assert.strictEqual((yield* Effect.flip(process.trust.revoke("nobody")))._tag, "NotFound")
     }))
 
@@ -247,7 +247,7 @@ describe("trust", () => {
       assert.strictEqual(Chunk.size(yield* Fiber.join(changes)), 2)
       assert.deepStrictEqual(
         process.events.map((event) =>
-          event._tag === "TrustChanged" ? [event.fingerprint, event.verdict._tag] : [event.detail]
+          event._tag === "TrustChanged" ? [event.fingerprint, event.status._tag] : [event.detail]
         ),
         [
           ["sha256:one", "Pending"],
@@ -287,7 +287,7 @@ describe("trust", () => {
       const all = Array.from({ length: 20 }, (_, at) => candidate({ server: `s${at}` }))
       const review = yield* Effect.fork(process.trust.review(all))
       yield* TestClock.adjust("11 seconds")
-      assert.isTrue((yield* Fiber.join(review)).every(({ verdict }) => verdict._tag === "Pending"))
+      assert.isTrue((yield* Fiber.join(review)).every(({ status }) => status._tag === "Pending"))
       const approve = yield* Effect.fork(Effect.flip(process.trust.approve("s1")))
       yield* TestClock.adjust("6 seconds")
       assert.strictEqual((yield* Fiber.join(approve))._tag, "TrustNotKept")
@@ -297,7 +297,7 @@ describe("trust", () => {
     Effect.gen(function*() {
       const trust = yield* Trust.Trust
       assert.deepStrictEqual(yield* trust.review([one]), [
-        { candidate: one, verdict: { _tag: "Approved", grants: ["LOG_LEVEL"] } }
+        { candidate: one, status: { _tag: "Approved", grants: ["LOG_LEVEL"] } }
       ])
     }).pipe(Effect.provide(Trust.layerAll())))
 })
@@ -339,13 +339,13 @@ describe("an approval that cannot be read", () => {
         const bad = damage(JSON.parse(text), text)
         texts.set(key, bad)
         const process = yield* processOver(store)
-        for (const asked of [one, other, one]) assert.strictEqual(yield* verdict(process, asked), "unreadable")
+        for (const asked of [one, other, one]) assert.strictEqual(yield* status(process, asked), "unreadable")
         assert.deepStrictEqual(process.events.flatMap((event) => event._tag === "TrustIssue" ? [event.detail] : []), [
           `the text ${key} is damaged, or of another version than 2; it does not count, and the next decision replaces it`
         ])
         assert.match((yield* process.trust.pending)[0]?.detail ?? "", /^the text .* is damaged/)
         yield* process.trust.approve("docs")
-        assert.strictEqual(yield* verdict(yield* processOver(store)), "approved")
+        assert.strictEqual(yield* status(yield* processOver(store)), "approved")
         assert.strictEqual(Array.from(texts).find(([name]) => name.startsWith("aside-"))?.[1], bad)
       }))
   }
@@ -360,8 +360,8 @@ describe("an approval that cannot be read", () => {
       const [mine, text] = approvalIn(texts)
       yield* process.trust.approve("twin")
       for (const key of texts.keys()) if (key !== mine) texts.set(key, text)
-      const verdicts = yield* (yield* processOver(storeOf(texts))).trust.review([one, twin])
-      assert.deepStrictEqual(verdicts.map(whyOf), [
+      const statuses = yield* (yield* processOver(storeOf(texts))).trust.review([one, twin])
+      assert.deepStrictEqual(statuses.map(whyOf), [
         "approved",
         "unreadable"
       ])

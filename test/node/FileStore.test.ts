@@ -537,7 +537,7 @@ describe("trust over files", () => {
         }
       )
       const given = yield* Effect.flatMap(trustIn(directory), (trust) => trust.review(names.map(asked)))
-      assert.isTrue(given.every(({ verdict }) => verdict._tag === "Approved"))
+      assert.isTrue(given.every(({ status }) => status._tag === "Approved"))
       const files = yield* fs.readDirectory(directory)
       assert.strictEqual(files.length, names.length)
       for (const file of files) {
@@ -561,7 +561,7 @@ describe("trust over files", () => {
       )
       assert.isTrue(Option.isSome(yield* Effect.raceFirst(heard, deciding)))
       // the last of these decisions may still be on its way to the disk
-      const review = Effect.map(mine.review([asked("a")]), ([given]) => given?.verdict._tag)
+      const review = Effect.map(mine.review([asked("a")]), ([given]) => given?.status._tag)
       yield* Effect.repeat(Effect.zipLeft(review, Effect.sleep("10 millis")), { until: (tag) => tag === "Approved" })
     })
   )
@@ -605,7 +605,7 @@ describe("trust over files", () => {
         Effect.map(Layer.build(Layer.provide(NodeTrust.layer(), McpEvent.layerNone)), Context.get(Trust.Trust)),
         HostEnvironment.layer({ XDG_CACHE_HOME: "/tmp" })
       )
-      assert.deepInclude((yield* trust.review([asked("a")]))[0]?.verdict, { _tag: "Pending", why: "unreadable" })
+      assert.deepInclude((yield* trust.review([asked("a")]))[0]?.status, { _tag: "Pending", why: "unreadable" })
       assert.include((yield* Effect.flip(trust.approve("a"))).message, "no folder")
     })
   )

@@ -785,7 +785,7 @@ describe("Servers with variables in their configurations", () => {
       return Effect.provide(body(seen, server), Pool.layer(peers).pipe(Layer.provide(layer)))
     })
 
-  const expansion = { origin: "home", grants: [], places: {}, directory: "/" } as const
+  const expansion = { origin: "home", grants: [], builtins: {}, directory: "/" } as const
 
   it.scoped("resolves them for each connect, and neither keeps nor publishes their values", () => {
     const variables: Record<string, string> = { T: "canary-1" }
