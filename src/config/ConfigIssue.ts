@@ -41,7 +41,7 @@ export interface EntryWarning extends Detail {
 }
 
 /** The file, and where it is known the entry, the line and the column. */
-export type Place =
+export type Subject =
   & Pick<ConfigIssue, "provider" | "scope">
   & Partial<Pick<ConfigIssue, "path" | "server" | "line" | "column">>
 
@@ -79,7 +79,7 @@ const explain = (kind: Kind, host: string, server: string | undefined, { at, det
 }
 
 export const make = (
-  { column, line, path, provider, scope, server }: Place,
+  { column, line, path, provider, scope, server }: Subject,
   severity: ConfigIssue["severity"],
   kind: Kind,
   { at, detail }: Detail = {}

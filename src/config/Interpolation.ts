@@ -209,6 +209,12 @@ export const parse = (template: string): ReadonlyArray<Part> => scan(template, c
 export const references = (template: string): ReadonlyArray<Reference> =>
   parse(template).filter((part) => typeof part !== "string")
 
+/** The text of a template without references; nothing for one that has any. */
+export const plainText = (template: string): string | undefined => {
+  const parts = parse(template)
+  return parts.every((part) => typeof part === "string") ? parts.join("") : undefined
+}
+
 /** The names of the environment variables that a template asks for. */
 export const variables = (template: string): ReadonlyArray<string> => [
   ...new Set(references(template).flatMap(({ kind, name }) => kind === "env" ? [name] : []))

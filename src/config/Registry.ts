@@ -20,7 +20,6 @@ import * as Hazards from "./hazards.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Reader from "./reader.ts"
 import { isClear } from "./remoteHeaders.ts"
-import * as ServerConfig from "./ServerConfig.ts"
 import { answeredBy } from "./variableAccess.ts"
 
 type Table = Document.Table
@@ -478,7 +477,7 @@ export const read = (bytes: Uint8Array, address: string): Effect.Effect<Found, M
 export const lines = ({ entry, inputs, name }: Option): ReadonlyArray<Consent.ConsentLine> => {
   const item = isFault(entry) ? undefined : itemOf(name, entry)
   if (item?._tag !== "Server") return []
-  const hazards = Hazards.hazards({ ...item.entry, env: ServerConfig.variables(item.entry), inputs })
+  const hazards = Hazards.hazards(item.entry, inputs)
   return Consent.lines({ server: name, entry: item.entry, extra: item.extra, variables: [], inputs, hazards })
 }
 

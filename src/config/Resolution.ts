@@ -159,8 +159,8 @@ const narrowed = (config: Templates, { warnings }: Notes): Templates => {
 const ownVariables = ({ expansion: { onlyOwn, origin, own }, ...config }: Templates): ReadonlyMap<string, string> => {
   const env = "env" in config && (onlyOwn === true || !Scope.rights(origin).environment) ? config.env : undefined
   return new Map([...(env ?? []), ...(own ?? [])].flatMap(([name, value]) => {
-    const parts = Interpolation.parse(Redacted.value(value))
-    return parts.every((part) => typeof part === "string") ? [[name, parts.join("")]] : []
+    const text = Interpolation.plainText(Redacted.value(value))
+    return text === undefined ? [] : [[name, text]]
   }))
 }
 
@@ -315,7 +315,7 @@ const withEnvFile = (
           continue
         }
         env.set(name, Redacted.make(value))
-        if (!own.has(name) && Secrets.isFromFile(name, value)) secrets.add(value)
+        if (!own.has(name) && Secrets.isSecret({ kind: "env", name }, value)) secrets.add(value)
       }
       return { ...rest, env: new Map([...env, ...own]) }
     })

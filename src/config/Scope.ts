@@ -1,4 +1,4 @@
-/** Where a configuration comes from: how strong it is, and who could have written it. */
+/** The source of a configuration: its strength, and its possible authors. */
 import * as Schema from "effect/Schema"
 
 /**
@@ -26,47 +26,38 @@ export const Origin = Schema.Literal("system", "code", "home", "workspace", "plu
 
 export type Origin = typeof Origin.Type
 
-/** What an entry may do without being asked for, by its origin. */
+/** The permissions of an entry by its origin. */
 export interface Rights {
-  /** Whether its servers start without approval. */
+  /** Its servers start without approval. */
   readonly start: boolean
-  /** Whether `${env:NAME}` reads the process environment without a grant. */
+  /** `${env:NAME}` reads the process environment without a grant. */
   readonly environment: boolean
-  /** Whether `${file:path}` reads files anywhere, and `${cmd:line}` runs programs. */
+  /** `${file:path}` reads files anywhere, and `${cmd:line}` runs programs. */
   readonly substitute: boolean
-  /** Whether it may say which tools need no approval. */
+  /** It may say which tools need no approval. */
   readonly approveTools: boolean
-  /** Whether its servers may have variables that make programs load other code, or trust any peer. */
+  /** Its servers may have variables that make programs load other code, or trust any peer. */
   readonly loaderVariables: boolean
-  /** Whether its policy may allow; every policy may deny. */
+  /** Its policy may allow; every policy may deny. */
   readonly allow: boolean
 }
 
-const all: Rights = {
-  start: true,
-  environment: true,
-  substitute: true,
-  approveTools: true,
-  loaderVariables: true,
-  allow: true
-}
-
-const none: Rights = {
-  start: false,
-  environment: false,
-  substitute: false,
-  approveTools: false,
-  loaderVariables: false,
-  allow: false
-}
+const rightsOf = (isTrusted: boolean, start = isTrusted): Rights => ({
+  start,
+  environment: isTrusted,
+  substitute: isTrusted,
+  approveTools: isTrusted,
+  loaderVariables: isTrusted,
+  allow: isTrusted
+})
 
 const table: { readonly [O in Origin]: Rights } = {
-  system: all,
-  code: all,
-  home: all,
-  // what was installed was agreed to, but by a person who did not write it
-  plugin: { ...none, start: true },
-  workspace: none
+  system: rightsOf(true),
+  code: rightsOf(true),
+  home: rightsOf(true),
+  // its author is not the person who approved it by installing it
+  plugin: rightsOf(false, true),
+  workspace: rightsOf(false)
 }
 
 /** The rights of an origin. What lies in the workspace has none, whatever it says of itself. */
@@ -75,7 +66,7 @@ export const rights = (origin: Origin): Rights => table[origin]
 /** Negative when the first is stronger. */
 export const compare = (self: Scope, that: Scope): number => order.indexOf(self) - order.indexOf(that)
 
-/** Which words of which file an entry was read from. */
+/** The file that an entry was read from, and its position there. */
 export const Provenance = Schema.Struct({
   /** The id of the dialect: `native`, `claude-code`, `vscode`, …; `code` for what an application gives. */
   provider: Schema.String,
@@ -83,31 +74,31 @@ export const Provenance = Schema.Struct({
   origin: Origin,
   /** The file; absent for what is given in code. */
   path: Schema.optional(Schema.String),
-  /** The way to the entry from the top of the document. */
+  /** The keys of the entry from the top of the document. */
   pointer: Schema.Array(Schema.Union(Schema.String, Schema.Number)),
-  /** The line of the file it begins at, from 1, where the format tells. */
+  /** The first line of the entry, from 1, if the format has lines. */
   line: Schema.optional(Schema.Number)
 })
 
 export type Provenance = typeof Provenance.Type
 
-/** The place in one line: `.mcp.json:12 (project)`. The path is not escaped. */
+/** The provenance in one line: `.mcp.json:12 (project)`. The path is not escaped. */
 export const format = ({ line, path, provider, scope }: Provenance): string =>
   path === undefined ? `${provider} (${scope})` : `${path}${line === undefined ? "" : `:${line}`} (${scope})`
 
 /**
- * What the templates of one server may be resolved with. A configuration that has it is made of templates; one without it,
- * as code writes them, is made of plain texts.
+ * The values that the templates of one server are resolved with. A configuration that has an expansion consists of
+ * templates; one without, which code has made, consists of plain texts.
  */
 export const Expansion = Schema.Struct({
   origin: Origin,
-  /** The variables that this very entry was allowed to read, by name. */
+  /** The names of the variables that this very entry may read. */
   grants: Schema.Array(Schema.String),
   /** The values of `${var:…}`. */
   builtins: Schema.Record({ key: Schema.String, value: Schema.String }),
-  /** Where relative paths begin. */
+  /** The folder of relative paths. */
   directory: Schema.String,
-  /** Where files may be read from, if the origin has no right to read others. */
+  /** The folder whose files may be read, if the origin has no right to read others. */
   root: Schema.optional(Schema.String),
   /** Variables of the entry that `${env:…}` is read from before the environment, where the host has such a rule. */
   own: Schema.optional(
@@ -115,9 +106,9 @@ export const Expansion = Schema.Struct({
   ),
   /** `${env:…}` is read from these variables only, whatever the environment has. */
   onlyOwn: Schema.optional(Schema.Boolean),
-  /** What policies know the entry by. */
+  /** The identity of the entry in policies. */
   fingerprint: Schema.optional(Schema.String),
-  /** What the file says of its `${input:…}`: their defaults. */
+  /** The `${input:…}` that the file declares. */
   inputs: Schema.optional(Schema.Array(Schema.Struct({
     id: Schema.String,
     description: Schema.optional(Schema.String),

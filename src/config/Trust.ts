@@ -1,8 +1,7 @@
-/** Which servers of a workspace may start: those whose entry, as it is now, a person of this machine has approved. */
+/** The approvals of the servers of a workspace, each for one entry as it is now, by a person of this machine. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -38,7 +37,7 @@ export interface Candidate {
 }
 
 /**
- * Why a person has to be asked. `new`: there is no approval. `changed`: the approval is for a different entry, or the entry
+ * The reason for a question. `new`: there is no approval. `changed`: the approval is for a different entry, or the entry
  * was different for some time since. `unreadable`: the approval cannot be read.
  */
 export type Why = "new" | "changed" | "unreadable"
@@ -71,7 +70,7 @@ export interface Options {
 export const defaults: Options = { approved: [] }
 
 export class Trust extends Context.Tag("effect-mcp-runtime/config/Trust")<Trust, {
-  /** The statuses on all servers of a workspace that need approval, in their order; earlier ones are forgotten. */
+  /** The status of all servers of a workspace that need approval, in their order; earlier ones are forgotten. */
   readonly review: (candidates: ReadonlyArray<Candidate>) => Effect.Effect<ReadonlyArray<Reviewed>>
   /** The servers of the last review that wait for a person. */
   readonly pending: Effect.Effect<ReadonlyArray<Pending>>
@@ -97,7 +96,7 @@ const Approval = Schema.Struct({
   grants: Schema.Array(Schema.String),
   at: Schema.Number,
   /** A different entry was found after this approval, so that changing the entry back does not approve it again. */
-  isOver: Schema.Boolean
+  isSuperseded: Schema.Boolean
 })
 type Approval = typeof Approval.Type
 
@@ -122,7 +121,7 @@ export interface Reviewed {
   readonly status: Status
 }
 
-const placeOf = ({ root, server }: Candidate): TrustStore.Place => [root, server]
+const nameOf = ({ root, server }: Candidate): TrustStore.DocumentName => [root, server]
 
 /** An approval is identified by its time, because the same entry can be approved again. */
 const idOf = ({ at, fingerprint }: Approval): string => `${at} ${fingerprint}`
@@ -137,8 +136,8 @@ export const make = (
     const changes = yield* Broadcast.make<void>(1)
     const listed = new Set((options?.approved ?? defaults.approved).map((text) => text.trim().toLowerCase()))
     const issues = new Set<string>()
-    /** Approvals that are over, including those that the store could not mark. */
-    const over = new Set<string>()
+    /** Superseded approvals, including those that the store could not mark. */
+    const superseded = new Set<string>()
     let reviewed: ReadonlyMap<string, Reviewed> = new Map()
 
     /** Once for each detail, because a review follows every change of a file. */
@@ -153,39 +152,36 @@ export const make = (
     const announce = ({ candidate: { fingerprint, root, server }, status }: Reviewed): void =>
       publish(McpEvent.McpEvent.TrustChanged({ server, root, fingerprint, status }))
 
-    /** Marks an approval as over, unless another process has replaced it. */
-    const end = (candidate: Candidate, approval: Approval) => {
-      over.add(idOf(approval))
-      return approvals.update(placeOf(candidate), (now) =>
-        now._tag === "Document" && idOf(now.value) === idOf(approval) ? { ...now.value, isOver: true } : undefined)
-        .pipe(Effect.catchAll(({ detail }) =>
-          report(candidate, detail)
-        ))
+    /** Marks an approval, unless another process has replaced it. */
+    const supersede = (candidate: Candidate, approval: Approval) => {
+      superseded.add(idOf(approval))
+      return approvals.update(nameOf(candidate), ({ value }) =>
+        value !== undefined && idOf(value) === idOf(approval) ? { ...value, isSuperseded: true } : undefined).pipe(
+          Effect.catchAll(({ detail }) =>
+            report(candidate, detail)
+          )
+        )
     }
 
-    const unreadable = (candidate: Candidate, detail: string): Effect.Effect<Status> =>
-      Effect.as(report(candidate, detail), pending({ why: "unreadable", detail }))
-
-    /** The status on an entry, by its fingerprint and the stored approval. */
+    /** The status of an entry, by its fingerprint and the stored approval. */
     const judge = (
       candidate: Candidate,
-      stored: Either.Either<TrustStore.Found<Approval>, TrustStore.Unusable>
+      { damage, value }: TrustStore.Found<Approval>
     ): Effect.Effect<Status> => {
-      if (Either.isLeft(stored)) return unreadable(candidate, stored.left.detail)
-      const found = stored.right
-      if (found._tag === "Nothing") return Effect.succeed(pending({ why: "new" }))
-      if (found._tag === "Unreadable") return unreadable(candidate, found.detail)
-      const { value } = found
-      const isOver = value.isOver || over.has(idOf(value))
-      return value.fingerprint === candidate.fingerprint && !isOver
+      if (damage !== undefined) {
+        return Effect.as(report(candidate, damage), pending({ why: "unreadable", detail: damage }))
+      }
+      if (value === undefined) return Effect.succeed(pending({ why: "new" }))
+      const isSuperseded = value.isSuperseded || superseded.has(idOf(value))
+      return value.fingerprint === candidate.fingerprint && !isSuperseded
         ? Effect.succeed(approved(value.grants))
-        : Effect.as(isOver ? Effect.void : end(candidate, value), pending({ why: "changed" }))
+        : Effect.as(isSuperseded ? Effect.void : supersede(candidate, value), pending({ why: "changed" }))
     }
 
     const review: Service["review"] = (candidates) =>
       turn.withPermits(1)(Effect.gen(function*() {
         const asked = candidates.filter(({ fingerprint }) => !listed.has(fingerprint))
-        const stored = yield* approvals.getAll(asked.map(placeOf))
+        const stored = yield* approvals.getAll(asked.map(nameOf))
         const found = new Map(asked.map((candidate, at) => [candidate, stored[at]!]))
         const all = yield* Effect.forEach(candidates, (candidate) => {
           const approval = found.get(candidate)
@@ -221,7 +217,7 @@ export const make = (
           : Effect.succeed(found)
       })
 
-    /** Makes and keeps a decision of a person, which gives the new status. */
+    /** Stores a decision of a person, which gives the new status. */
     const decide = (wanted: string, keep: (candidate: Candidate) => Effect.Effect<Status, TrustStore.Unusable>) =>
       turn.withPermits(1)(Effect.gen(function*() {
         const candidate = yield* find(wanted)
@@ -245,15 +241,15 @@ export const make = (
           const grants = variables === undefined
             ? harmless(candidate)
             : candidate.variables.filter((name) => variables.includes(name))
-          const approval: Approval = { fingerprint, grants, at: yield* Clock.currentTimeMillis, isOver: false }
-          yield* approvals.update(placeOf(candidate), () => approval)
-          over.delete(idOf(approval))
+          const approval: Approval = { fingerprint, grants, at: yield* Clock.currentTimeMillis, isSuperseded: false }
+          yield* approvals.update(nameOf(candidate), () => approval)
+          superseded.delete(idOf(approval))
           return approved(grants)
         }))
 
     const revoke: Service["revoke"] = (wanted) =>
       decide(wanted, (candidate) =>
-        Effect.map(approvals.remove(placeOf(candidate)), () => {
+        Effect.map(approvals.remove(nameOf(candidate)), () => {
           listed.delete(candidate.fingerprint)
           return pending({ why: "new" })
         }))

@@ -48,25 +48,25 @@ export const makeMemory: Effect.Effect<Store> = Effect.map(Effect.makeSemaphore(
 export const layerMemory: Layer.Layer<TrustStore> = Layer.effect(TrustStore, makeMemory)
 
 /** The parts of a document's name. The key in the store is their hash; the document itself repeats them for the check. */
-export type Place = ReadonlyArray<string>
+export type DocumentName = ReadonlyArray<string>
 
-/** `Unreadable`: damaged, of another version or of another place. The next decision replaces it and keeps a copy. */
-export type Found<A> =
-  | { readonly _tag: "Nothing" }
-  | { readonly _tag: "Unreadable"; readonly detail: string }
-  | { readonly _tag: "Document"; readonly value: A }
+/** A document that is stored, or the damage of one: the next decision replaces it and keeps a copy. */
+export interface Found<A> {
+  readonly value?: A
+  readonly damage?: string
+}
 
 /** The store cannot be used, or does not answer. */
 export class Unusable extends Data.TaggedError("Unusable")<{ readonly detail: string }> {}
 
 /** The documents of one kind. No operation waits longer than `patience`. */
 export interface Documents<A> {
-  readonly get: (place: Place) => Effect.Effect<Found<A>, Unusable>
-  /** Those of several places, in their order, within one wait. Each fails alone, unless the store does not answer. */
-  readonly getAll: (places: ReadonlyArray<Place>) => Effect.Effect<ReadonlyArray<Either.Either<Found<A>, Unusable>>>
+  readonly get: (name: DocumentName) => Effect.Effect<Found<A>, Unusable>
+  /** Those of several names, in their order, within one wait. A failure of the store is the damage of each that it concerns. */
+  readonly getAll: (names: ReadonlyArray<DocumentName>) => Effect.Effect<ReadonlyArray<Found<A>>>
   /** Writes what `change` makes of the document, unless it is `undefined`. No other process writes in between. */
-  readonly update: (place: Place, change: (found: Found<A>) => A | undefined) => Effect.Effect<void, Unusable>
-  readonly remove: (place: Place) => Effect.Effect<void, Unusable>
+  readonly update: (name: DocumentName, change: (found: Found<A>) => A | undefined) => Effect.Effect<void, Unusable>
+  readonly remove: (name: DocumentName) => Effect.Effect<void, Unusable>
 }
 
 /** The version 1 of the format had a signature beside each document. */
@@ -93,51 +93,56 @@ export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schem
   }))
   const decode = Schema.decodeUnknownEither(Document)
   const encode = Schema.encodeSync(Document)
-  const keyOf = (place: Place): string => `${kind}-${sha256(JSON.stringify(place))}`
+  const keyOf = (name: DocumentName): string => `${kind}-${sha256(JSON.stringify(name))}`
 
-  const unreadable = (detail: string): Found<A> => ({
-    _tag: "Unreadable",
-    detail: `${UntrustedText.excerpt(detail, 512)}; it does not count, and the next decision replaces it`
+  const damaged = (detail: string): Found<A> => ({
+    damage: `${UntrustedText.excerpt(detail, 512)}; it does not count, and the next decision replaces it`
   })
 
-  const read = (place: Place, mayHave = (_key: string) => true): Effect.Effect<Found<A>, Failure> => {
-    const key = keyOf(place)
+  const read = (name: DocumentName, mayHave = (_key: string) => true): Effect.Effect<Found<A>, Failure> => {
+    const key = keyOf(name)
     return (mayHave(key) ? store.get(key) : Effect.succeedNone).pipe(
       Effect.map(Option.match({
-        onNone: (): Found<A> => ({ _tag: "Nothing" }),
+        onNone: (): Found<A> => ({}),
         onSome: (text): Found<A> => {
           const document = decode(text)
           return Either.isRight(document) && keyOf(document.right.place) === key
-            ? { _tag: "Document", value: document.right.value }
-            : unreadable(`${store.nameOf(key)} is damaged, or of another version than ${version}`)
+            ? { value: document.right.value }
+            : damaged(`${store.nameOf(key)} is damaged, or of another version than ${version}`)
         }
       })),
       Effect.catchIf(
         (error) => error._tag === "SystemError" && error.reason === "InvalidData",
-        ({ message }) => Effect.succeed(unreadable(message))
+        ({ message }) => Effect.succeed(damaged(message))
       )
     )
   }
 
   return {
-    get: (place) => bounded(read(place)),
-    getAll: (places) =>
-      places.length === 0 ? Effect.succeed([]) : store.mayHave.pipe(
-        Effect.map((mayHave) => places.map((place) => Effect.mapError(read(place, mayHave), unusable))),
-        Effect.flatMap(Effect.allWith({ concurrency: "unbounded", mode: "either" })),
+    get: (name) => bounded(read(name)),
+    getAll: (names) =>
+      names.length === 0 ? Effect.succeed([]) : store.mayHave.pipe(
+        Effect.flatMap((mayHave) =>
+          Effect.forEach(
+            names,
+            (name) =>
+              Effect.catchAll(read(name, mayHave), (error) => Effect.succeed({ damage: unusable(error).detail })),
+            { concurrency: "unbounded" }
+          )
+        ),
         bounded,
-        Effect.catchAll((error) => Effect.succeed(places.map(() => Either.left(error))))
+        Effect.catchAll(({ detail }) => Effect.succeed(names.map(() => ({ damage: detail }))))
       ),
-    update: (place, change) => {
-      const key = keyOf(place)
+    update: (name, change) => {
+      const key = keyOf(name)
       return Effect.gen(function*() {
-        const found = yield* read(place)
+        const found = yield* read(name)
         const value = change(found)
         if (value === undefined) return
-        if (found._tag === "Unreadable") yield* store.setAside(key)
-        yield* store.set(key, encode({ version, place, value }))
+        if (found.damage !== undefined) yield* store.setAside(key)
+        yield* store.set(key, encode({ version, place: name, value }))
       }).pipe(store.locked(key), bounded)
     },
-    remove: (place) => bounded(store.locked(keyOf(place))(store.remove(keyOf(place))))
+    remove: (name) => bounded(store.locked(keyOf(name))(store.remove(keyOf(name))))
   }
 }

@@ -24,10 +24,7 @@ const plain = (label: string, text: string): ConsentLine => ({ label, text, leve
 const warning = (label: string, text: string): ConsentLine => ({ label, text, level: "warning" })
 
 /** The literal text, or the template if it has references. */
-const valueOf = (template: string): string => {
-  const parts = Interpolation.parse(template)
-  return parts.every((part) => typeof part === "string") ? parts.join("") : template
-}
+const valueOf = (template: string): string => Interpolation.plainText(template) ?? template
 
 const shown = (template: string): string => quoted(valueOf(template))
 
@@ -184,7 +181,7 @@ const disguises = (what: string, text: string): Lines => {
 
 /** The same for what is started or reached, with the values of the entry filled in. Of variables only addresses count. */
 const disguisesIn = ({ entry, inputs }: Shown): Lines => {
-  const fill = Hazards.filling({ env: ServerConfig.variables(entry), inputs })
+  const fill = Hazards.filling(entry, inputs)
   const sites = ServerConfig.texts({ ...entry, transport: kindOf(entry) })
   return sites.flatMap(({ at, template }) => {
     const text = fill(template)

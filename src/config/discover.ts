@@ -101,7 +101,9 @@ const candidateOf = (
   hazards: ReadonlyArray<Hazards.Hazard>
 ): Trust.Candidate => {
   const references = ServerConfig.texts(config).flatMap(({ template }) => Interpolation.references(template))
-  const variables = references.flatMap(({ kind, name }) => kind === "env" && !Object.hasOwn(builtins, name) ? [name] : [])
+  const variables = references.flatMap(({ kind, name }) =>
+    kind === "env" && !Object.hasOwn(builtins, name) ? [name] : []
+  )
   // `MCP_INPUT_*` and `MCP_SECRET_*`
   const answers = references.flatMap((reference) => Access.answeredBy(reference) ?? [])
   const lacking = warnings.flatMap(({ at, detail, kind }) =>
@@ -179,11 +181,8 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   // a plugin was approved when it was installed, so only the overrides that its command line hides are reported
   const hazards = entry === undefined || rights.loaderVariables
     ? []
-    : Hazards.hazards({
-      ...entry,
-      env: ServerConfig.variables(entry),
-      inputs: inputs.get(provenance)
-    }).filter(({ kind }) => !rights.start || kind === "launch-override")
+    : Hazards.hazards(entry, inputs.get(provenance))
+      .filter(({ kind }) => !rights.start || kind === "launch-override")
   return {
     found: { ...base, state: { _tag: enabled ? "Ready" : "Disabled" }, entry, config },
     issues: warnings.concat(hazards.map((hazard) => ConfigIssue.make(about, "warning", hazard.kind, hazard))),

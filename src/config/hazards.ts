@@ -1,5 +1,5 @@
 /** Hazards of an entry, which a person should know before approving it. */
-import { isCredential, isCredentialParameter } from "../text/credentialName.ts"
+import { isCredentialParameter } from "../text/credentialName.ts"
 import { isOneEdit } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Variables from "./environmentVariables.ts"
@@ -21,6 +21,8 @@ import {
   verbAt
 } from "./launcher.ts"
 import type * as Scope from "./Scope.ts"
+import * as Secrets from "./secrets.ts"
+import * as ServerConfig from "./ServerConfig.ts"
 
 type Row = typeof rows[keyof typeof rows]
 
@@ -30,16 +32,7 @@ export interface Hazard {
   readonly detail: string
 }
 
-/** The part of an entry that decides what runs, with its templates. */
-export interface Subject {
-  readonly command?: string | undefined
-  readonly args?: ReadonlyArray<string> | undefined
-  readonly env?: ReadonlyMap<string, string | null> | undefined
-  readonly cwd?: string | undefined
-  readonly url?: string | undefined
-  readonly headersCommand?: ReadonlyArray<string> | undefined
-  readonly inputs?: Scope.Expansion["inputs"] | undefined
-}
+type Inputs = Scope.Expansion["inputs"]
 
 /** A longer value stays a reference, so that a short file does not become an endless line. */
 const longestValue = 256
@@ -48,13 +41,12 @@ const longestValue = 256
  * Gives a template the values that the entry itself decides: its literal variables, and defaults. Other references stay,
  * and what they stand for is not known.
  */
-export const filling = ({ env, inputs = [] }: Pick<Subject, "env" | "inputs">) => {
+export const filling = ({ env }: ServerConfig.Entry, inputs: Inputs = []) => {
   const defaults = new Map(inputs.map((input) => [input.id, input.default]))
   const valueOf = ({ fallback, kind, name }: Interpolation.Reference): string | undefined => {
-    const own = kind === "env" ? env?.get(name) ?? undefined : undefined
-    const parts = own === undefined ? undefined : Interpolation.parse(own)
-    if (parts?.every((part) => typeof part === "string") === true) return parts.join("")
-    return (kind === "input" ? defaults.get(name) : undefined) ?? fallback
+    const template = kind === "env" ? env?.get(name) : undefined
+    const literal = template === undefined ? undefined : Interpolation.plainText(template)
+    return literal ?? (kind === "input" ? defaults.get(name) : undefined) ?? fallback
   }
   return (template: string): string =>
     Interpolation.parse(template).map((part) => {
@@ -300,26 +292,24 @@ const isInAddress = (text: string): boolean => {
   })
 }
 
-/** `TOKEN=value`, `--env=TOKEN=value`, `-eTOKEN=value`, `--token=value`, `Authorization: value`. */
-const isInWord = (word: string): boolean => {
-  const plain = word.replace(/^(--env=|-e(?=[A-Z_]))/, "")
-  const end = plain.search(/[=:]/)
-  const name = plain.slice(0, Math.max(0, end)).replace(/^-+/, "")
-  return /^[\w.-]+$/.test(name) && isCredential(name) && isValue(plain.slice(end + 1).trim())
-}
+/** The words that are, or follow, the name of a credential. */
+const credentials = (words: ReadonlyArray<string>): ReadonlySet<number> =>
+  new Set(
+    Secrets.inWords(words).flatMap(({ at, value }) =>
+      isValue(value.trim()) && !(value === words[at] && value.startsWith("-")) ? [at] : []
+    )
+  )
 
 /** True if a text has a credential in it, by its name or its form. */
-export const hasSecret = (text: string): boolean => isInWord(text) || token.test(text) || isInAddress(text)
+export const hasSecret = (text: string): boolean =>
+  credentials([text]).size > 0 || token.test(text) || isInAddress(text)
 
-const isSecretOption = (word: string): boolean =>
-  word.startsWith("--") && !word.includes("=") && isCredential(word.slice(2))
-
-const ofWords = ({ at, words }: Line): ReadonlyArray<Hazard> =>
-  words.flatMap((word, index) => {
-    if (index === 0) return []
-    const isAfterOption = isSecretOption(words[index - 1]!) && !word.startsWith("-") && isValue(word)
-    return isAfterOption || hasSecret(word) ? [hazard(rows.inArgument, at(index))] : []
-  })
+const ofWords = ({ at, words }: Line): ReadonlyArray<Hazard> => {
+  const named = credentials(words)
+  return words.flatMap((word, index) =>
+    index > 0 && (named.has(index) || token.test(word) || isInAddress(word)) ? [hazard(rows.inArgument, at(index))] : []
+  )
+}
 
 // Launch overrides
 
@@ -377,21 +367,18 @@ const ofTemplates = (templates: ReadonlyArray<string>, fill: (template: string) 
   return new Map(found).values()
 }
 
-export const hazards = (
-  { args = [], command, cwd, env, headersCommand = [], inputs, url = "" }: Subject
-): ReadonlyArray<Hazard> => {
-  const fill = filling({ env, inputs })
-  if (command === undefined) {
+/** The hazards of an entry with the inputs of its file. */
+export const hazards = (entry: ServerConfig.Entry, inputs?: Inputs): ReadonlyArray<Hazard> => {
+  const fill = filling(entry, inputs)
+  if (entry.transport !== "stdio") {
     return [
-      ...(isInAddress(url) ? [hazard(rows.inAddress, "url")] : []),
-      ...ofTemplates(headersCommand, fill, (word) => `headersCommand.${word}`)
+      ...(isInAddress(entry.url) ? [hazard(rows.inAddress, "url")] : []),
+      ...ofTemplates(entry.headersCommand ?? [], fill, (word) => `headersCommand.${word}`)
     ]
   }
-  const line: Line = {
-    words: [command, ...args].map(fill),
-    at: (word) => word === 0 ? "command" : `args.${word - 1}`
-  }
-  const ofEnv = Array.from(env ?? [])
+  const words = [entry.command, ...entry.args]
+  const line: Line = { words: words.map(fill), at: (word) => word === 0 ? "command" : `args.${word - 1}` }
+  const ofEnv = Array.from(ServerConfig.variables(entry))
     .flatMap(([name, value]) => isUnchanged(name, value) ? [] : ofVariable(name, `env.${name}`))
-  return [...ofEnv, ...ofFolder(line, cwd), ...ofTemplates([command, ...args], fill, line.at)]
+  return [...ofEnv, ...ofFolder(line, entry.cwd), ...ofTemplates(words, fill, line.at)]
 }

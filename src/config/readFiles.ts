@@ -147,7 +147,7 @@ const askedBy = (options: ConfigDiscovery.Options, files: ReadonlyArray<File>): 
 
 const unknownImport = ({ by, host }: Asked): ReadonlyArray<Issue> => {
   if (Locate.dialectsOf(host).length > 0) return []
-  const about: ConfigIssue.Place = by === undefined
+  const about: ConfigIssue.Subject = by === undefined
     ? { provider: "code", scope: "session" }
     : { provider: by.provider, scope: by.scope, path: by.path, ...by.document.position(["imports"]) }
   const [near] = nearest(host, [...new Set(Dialect.all.map((dialect) => dialect.host)), Locate.everything])

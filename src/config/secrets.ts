@@ -5,11 +5,11 @@ import { isHarmless } from "./environmentVariables.ts"
 import type * as Interpolation from "./Interpolation.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
 
-/** A flag, and what may follow in the same argument. */
-const flag = /^-{1,2}([A-Za-z][\w.-]{0,64})(?:=|$)/
+/** An option without its value. */
+const option = /^-{1,2}([A-Za-z][\w.-]{0,95})$/
 
-/** `NAME=value` or `Name: value`, as programs take variables and headers. */
-const assignment = /^([A-Za-z][\w.-]{0,64})(?:=|:\s?)/
+/** `NAME=value` or `Name: value`, as programs take variables and headers, or an option with its value. */
+const assignment = /^(?:--env=|-e(?=[A-Z_]))?-{0,2}(\w[\w.-]{0,95})(?:=|:\s?)/
 
 /** False for single words, numbers, paths, URLs and hosts, which errors need to be understood. */
 const isTelling = (value: string): boolean =>
@@ -18,8 +18,8 @@ const isTelling = (value: string): boolean =>
   !/^[a-z]{1,16}:\/\//.test(value) &&
   !/^(?:localhost|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63})*\.[a-z]{2,8})(?::\d{1,5})?$/.test(value)
 
-/** True if the value of the reference must not appear in errors and logs. */
-export const isSecret = ({ kind, name }: Interpolation.Reference, value: string): boolean => {
+/** True if the value of a reference, or of a variable of an `envFile`, must not appear in errors and logs. */
+export const isSecret = ({ kind, name }: Pick<Interpolation.Reference, "kind" | "name">, value: string): boolean => {
   switch (kind) {
     case "input":
     case "secret":
@@ -33,21 +33,18 @@ export const isSecret = ({ kind, name }: Interpolation.Reference, value: string)
   }
 }
 
-/** True if a variable of an `envFile` must not appear in errors and logs. */
-export const isFromFile = (name: string, value: string): boolean =>
-  isCredential(name) || (isTelling(value) && !isHarmless(name))
-
 const ofVariables = (variables: ReadonlyMap<string, Redacted.Redacted> | undefined): ReadonlyArray<string> =>
   Array.from(variables ?? []).flatMap(([name, value]) => isCredential(name) ? [Redacted.value(value)] : [])
 
-/** `--token abc`, `--token=abc`, `TOKEN=abc`, `Token: abc`. */
-const ofWords = (words: ReadonlyArray<string> | undefined = []): ReadonlyArray<string> =>
-  words.flatMap((word, index) => {
-    const named = flag.exec(word) ?? assignment.exec(word)
-    if (named !== null && isCredential(named[1]!)) return [word.slice(named[0].length)]
-    const before = flag.exec(words[index - 1] ?? "")
-    return before !== null && before[0] === words[index - 1] && isCredential(before[1]!) ? [word] : []
+/** The words with the names of credentials, and their values: `--token abc`, `--token=abc`, `TOKEN=abc`, `Token: abc`. */
+export const inWords = (words: ReadonlyArray<string>) =>
+  words.flatMap((word, at) => {
+    const [start = "", name = ""] = assignment.exec(word) ?? []
+    if (isCredential(name)) return [{ at, value: word.slice(start.length) }]
+    return isCredential(option.exec(words[at - 1] ?? "")?.[1] ?? "") ? [{ at, value: word }] : []
   })
+
+const valuesIn = (words: ReadonlyArray<string> = []) => inWords(words).map(({ value }) => value)
 
 const ofAddress = (address: string): ReadonlyArray<string> => {
   if (!URL.canParse(address)) return []
@@ -58,12 +55,12 @@ const ofAddress = (address: string): ReadonlyArray<string> => {
 /** The values of a configuration without templates that have the names of credentials. Headers are registered when they are sent. */
 export const named = (config: ServerConfig.ServerConfig): ReadonlyArray<string> => {
   if (config.transport === "stdio" || config.transport === "docker") {
-    return [...ofVariables(config.env), ...ofWords(config.args)]
+    return [...ofVariables(config.env), ...valuesIn(config.args)]
   }
   const clientSecret = config.oauth === false ? undefined : config.oauth?.clientSecret
   return [
     ...ofAddress(config.url),
-    ...ofWords(config.headersCommand),
+    ...valuesIn(config.headersCommand),
     ...(clientSecret === undefined ? [] : [Redacted.value(clientSecret)])
   ]
 }

@@ -48,14 +48,14 @@ export const make: Effect.Effect<Grants["Type"], never, TrustStore.TrustStore> =
   (store) => {
     const grants = TrustStore.documents(store, "grants", Schema.Array(Grant))
     const keyOf = ({ identity, kind, name, server }: Place) => [identity, server, kind, name]
-    const stored = (found: TrustStore.Found<ReadonlyArray<Grant>>) => found._tag === "Document" ? found.value : []
     const notKept = ({ server }: Place) =>
       Effect.mapError(({ detail }: TrustStore.Unusable) => new McpError.TrustNotKept({ server, detail }))
     return {
-      find: (place) => Effect.match(grants.get(keyOf(place)), { onFailure: () => [], onSuccess: stored }),
+      find: (place) =>
+        Effect.match(grants.get(keyOf(place)), { onFailure: () => [], onSuccess: ({ value = [] }) => value }),
       add: (place, grant) =>
-        notKept(place)(grants.update(keyOf(place), (found) => [
-          ...stored(found).filter(({ args }) => args !== grant.args).slice(1 - maxGrants),
+        notKept(place)(grants.update(keyOf(place), ({ value = [] }) => [
+          ...value.filter(({ args }) => args !== grant.args).slice(1 - maxGrants),
           grant
         ])),
       remove: (place) => notKept(place)(grants.remove(keyOf(place)))

@@ -222,11 +222,13 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
   }
 
   /** Merges the stored pins of a server into memory, for one of its configurations. */
-  const merge = (state: State, config: string, found: TrustStore.Found<PinRecord.Stored>): PinRecord.Stored => {
-    if (found._tag === "Unreadable") report(state.server, found.detail)
-    const record = found._tag === "Document"
-      ? found.value
-      : { configurations: [], doubted: found._tag === "Unreadable" }
+  const merge = (
+    state: State,
+    config: string,
+    { damage, value }: TrustStore.Found<PinRecord.Stored>
+  ): PinRecord.Stored => {
+    if (damage !== undefined) report(state.server, damage)
+    const record = value ?? { configurations: [], doubted: damage !== undefined }
     state.doubted ||= record.doubted
     const kept = new Map(
       record.configurations.find(({ fingerprint }) => fingerprint === config)?.tools.map((pin) => [pin.tool, pin])

@@ -564,7 +564,7 @@ describe("a rule with variables", () => {
   })
 })
 
-const entry = (command: string, ...args: ReadonlyArray<string>): ServerConfig.Entry => ({
+const entry = (command: string, ...args: ReadonlyArray<string>): ServerConfig.StdioEntry => ({
   transport: "stdio",
   name: "s",
   enabled: true,
@@ -730,7 +730,9 @@ describe("hazards", () => {
     const inputs = [{ id: "root", default: "/" }, { id: "asked" }]
     const of = (text: string) => {
       const [command = "", ...args] = text.split(" ")
-      return hazards({ command, args, env, inputs }).map(({ at, kind }) => `${kind}:${at.replace("args.", "")}`)
+      return hazards({ ...entry(command, ...args), env }, inputs).map(({ at, kind }) =>
+        `${kind}:${at.replace("args.", "")}`
+      )
     }
     const image = `img@sha256:${"a".repeat(64)}`
     for (
@@ -800,6 +802,9 @@ describe("hazards", () => {
       ] as const
     ) assert.deepStrictEqual(line(text), [`visible-secret:args.${at}`], text)
     const url = hazards({
+      transport: "sse",
+      name: "s",
+      enabled: true,
       url: "https://h.example/mcp?access_token=CANARY",
       headersCommand: ["sh", "-c", "x"]
     })
