@@ -222,11 +222,8 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
   }
 
   /** Merges the stored pins of a server into memory, for one of its configurations. */
-  const merge = (
-    state: State,
-    config: string,
-    { damage, value }: TrustStore.Found<PinRecord.Stored>
-  ): PinRecord.Stored => {
+  const merge = (state: State, config: string, found: TrustStore.Found<PinRecord.Stored>): PinRecord.Stored => {
+    const { damage, value } = found
     if (damage !== undefined) report(state.server, damage)
     const record = value ?? { configurations: [], doubted: damage !== undefined }
     state.doubted ||= record.doubted
