@@ -161,8 +161,8 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
     if (!single) yield* Effect.forkScoped(Effect.ignoreLogged(seats.shared))
 
     const open = (peer: McpServer.Peer): Effect.Effect<McpServer.Service, never, Scope.Scope> =>
-      Effect.map(Peers.make(seats, options, peer), ({ notified, setLogLevel, ...place }) => {
-        const parts: Peers.Parts = { options, place, texts, refusal, links: Resources.links() }
+      Effect.map(Peers.make(seats, options, peer), ({ notified, setLogLevel, ...choice }) => {
+        const parts: Peers.Parts = { options, choice, texts, refusal, links: Resources.links() }
         const tools = Tools.make(parts)
         const resources = Resources.make(parts)
         const prompts = Prompts.make(parts, resources.template)
@@ -192,8 +192,8 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
             ["prompts/get", prompts.get],
             ["completion/complete", prompts.complete]
           ]),
-          extensions: (caller) => Effect.orElseSucceed(Effect.flatMap(place.base(caller), extensionsOf), () => ({})),
-          watch: (uri) => resources.watch(uri, (uri) => peer.notify("notifications/resources/updated", { uri })),
+          extensions: (caller) => Effect.orElseSucceed(Effect.flatMap(choice.base(caller), extensionsOf), () => ({})),
+          watch: resources.watch,
           notified,
           setLogLevel
         }

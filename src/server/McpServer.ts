@@ -105,8 +105,8 @@ export interface Service {
   readonly handlers: ReadonlyMap<string, Handler>
   /** `capabilities.extensions` for this caller, beside the capabilities of the offer. */
   readonly extensions?: ((caller: Caller) => Effect.Effect<JsonRpc.JsonObject>) | undefined
-  /** Notifies of the changes of a resource until the scope closes, or until `ended`. */
-  readonly watch?: ((uri: string) => Effect.Effect<Watching, Refusal, Scope.Scope>) | undefined
+  /** Calls `changed` for the changes of a resource until the scope closes, or until `ended`. */
+  readonly watch?: ((uri: string, changed: () => void) => Effect.Effect<Watching, Refusal, Scope.Scope>) | undefined
   readonly setLogLevel?: ((level: LogLevel) => Effect.Effect<void, Refusal>) | undefined
   /** A notification of the caller that is not about a request. */
   readonly notified?: ((method: string, params: JsonRpc.JsonObject) => Effect.Effect<void>) | undefined

@@ -3,8 +3,9 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as FiberMap from "effect/FiberMap"
+import * as FiberSet from "effect/FiberSet"
 import { constVoid } from "effect/Function"
 import * as Scope from "effect/Scope"
 import * as Protocol from "../client/Protocol.ts"
@@ -84,30 +85,68 @@ const questions = (inputTimeout: Duration.DurationInput) => {
   }
 }
 
-// Resource subscriptions
+// Subscriptions to resources
 
 const maxSubscriptions = 1_024
 const crowded = McpServer.refusal("overloaded", "Too many subscriptions")
+const unsubscribed = McpServer.refusal("invalidRequest", "Invalid Request: unsubscribed before the subscription began")
+
+interface Subscription {
+  readonly begun: Deferred.Deferred<void, McpServer.Refusal>
+  readonly fiber: Fiber.RuntimeFiber<void, McpServer.Refusal>
+  /** The requests that wait for its beginning. */
+  waiting: number
+}
 
 const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Refusal> =>
   typeof uri === "string" ? Effect.succeed(uri) : McpServer.invalidParams("Invalid params: uri must be a string")
 
-/** The resources that are watched for the caller. */
-const subscriptions = Effect.map(FiberMap.make<string, void, McpServer.Refusal>(), (watched) => ({
-  subscribe: (watch: NonNullable<McpServer.Service["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
-    Effect.gen(function*() {
-      const uri = yield* uriOf(params)
-      if (FiberMap.unsafeHas(watched, uri)) return {}
-      if ((yield* FiberMap.size(watched)) >= maxSubscriptions) return yield* crowded
-      const begun = yield* Deferred.make<void, McpServer.Refusal>()
-      const watching = Effect.onExit(watch(uri), (exit) => Deferred.done(begun, Exit.asVoid(exit)))
-      yield* FiberMap.run(watched, uri, Effect.scoped(Effect.flatMap(watching, ({ ended }) => ended)))
-      yield* Effect.onInterrupt(Deferred.await(begun), () => FiberMap.remove(watched, uri))
-      return {}
-    }),
-  unsubscribe: (params: JsonRpc.JsonObject): Exchange.Result =>
-    Effect.as(Effect.flatMap(uriOf(params), (uri) => FiberMap.remove(watched, uri)), {})
-}))
+/** One subscription for each address, which ends with `unsubscribe`, with its watch, and with the session. */
+const subscriptions = (notify: McpServer.Peer["notify"]) =>
+  Effect.map(FiberSet.makeRuntime<never, void, McpServer.Refusal>(), (fork) => {
+    const all = new Map<string, Subscription>()
+
+    const start = (watch: NonNullable<McpServer.Service["watch"]>, uri: string): Subscription => {
+      const begun = Deferred.unsafeMake<void, McpServer.Refusal>(FiberId.none)
+      const watching = watch(uri, () => notify("notifications/resources/updated", { uri }))
+      const fiber = fork(Effect.scoped(Effect.flatMap(
+        watching,
+        ({ ended }) => Effect.zipRight(Deferred.succeed(begun, undefined), ended)
+      )))
+      const subscription = { begun, fiber, waiting: 0 }
+      all.set(uri, subscription)
+      fiber.addObserver((exit) => {
+        if (all.get(uri) === subscription) all.delete(uri)
+        Deferred.unsafeDone(begun, Exit.isInterrupted(exit) ? unsubscribed : exit)
+      })
+      return subscription
+    }
+
+    const end = (uri: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const subscription = all.get(uri)
+        all.delete(uri)
+        return subscription === undefined ? Effect.void : Fiber.interrupt(subscription.fiber)
+      })
+
+    return {
+      subscribe: (watch: NonNullable<McpServer.Service["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
+        Effect.flatMap(uriOf(params), (uri) => {
+          const known = all.get(uri)
+          if (known === undefined && all.size >= maxSubscriptions) return crowded
+          const subscription = known ?? start(watch, uri)
+          subscription.waiting++
+          return Deferred.await(subscription.begun).pipe(
+            Effect.onInterrupt(() =>
+              subscription.waiting === 1 && all.get(uri) === subscription ? end(uri) : Effect.void
+            ),
+            Effect.ensuring(Effect.sync(() => subscription.waiting--)),
+            Effect.as({})
+          )
+        }),
+      unsubscribe: (params: JsonRpc.JsonObject): Exchange.Result => Effect.as(Effect.flatMap(uriOf(params), end), {})
+    }
+  })
 
 // Requests
 
@@ -120,10 +159,11 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
     const scope = yield* Effect.scope
     const inFlight = yield* Exchange.inFlight(limits.maxRequests)
     const { answered, ask, close } = questions(limits.inputTimeout)
-    const { subscribe, unsubscribe } = yield* subscriptions
     const service = Scoped.once<McpServer.Service>()
     let caller: McpServer.Caller | undefined
     let level: McpServer.LogLevel = "info"
+    const toCaller = Exchange.notifying(() => output, () => level)
+    const { subscribe, unsubscribe } = yield* subscriptions(toCaller.notify)
     yield* Scoped.onClose(close)
 
     const initialize = (params: JsonRpc.JsonObject): Exchange.Result =>
@@ -137,16 +177,12 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
           // the best known one, and the caller decides
           : Protocol.sessionVersions[0]!
         const known = caller = { ...read, protocolVersion }
-        const peer = {
-          caller: known,
-          ask: ask(() => output),
-          ...Exchange.notifying(() => output, () => level)
-        }
-        const there = yield* Effect.onError(service.open(Scope.extend(offer.open(peer), scope)), () =>
+        const peer = { caller: known, ask: ask(() => output), ...toCaller }
+        const opened = yield* Effect.onError(service.open(Scope.extend(offer.open(peer), scope)), () =>
           Effect.sync(() => {
             caller = undefined
           }))
-        const capabilities = yield* Exchange.capabilitiesFor(offer, there, known)
+        const capabilities = yield* Exchange.capabilitiesFor(offer, opened, known)
         return { protocolVersion, capabilities, serverInfo: offer.info, instructions: offer.instructions }
       })
 
@@ -161,23 +197,25 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
         return {}
       })
 
-    const handle = (request: Exchange.Request, now: Exchange.Now): Exchange.Result =>
+    const handle = (request: Exchange.Request, current: Exchange.CurrentRequest): Exchange.Result =>
       Effect.gen(function*() {
         const { method, params } = request
         if (method === "ping") return {}
         if (method === "initialize") return yield* initialize(params)
         // messages behind a handshake that takes its time wait for it
-        const there = yield* service.settled
-        if (there === undefined || caller === undefined) {
+        const opened = yield* service.settled
+        if (opened === undefined || caller === undefined) {
           return yield* McpServer.refusal(
             "invalidRequest",
             `Invalid Request: ${method.slice(0, 128)} before initialize`
           )
         }
-        const { handlers, setLogLevel, watch } = there
+        const { handlers, setLogLevel, watch } = opened
         const handler = handlers.get(method)
         if (handler !== undefined) {
-          return yield* handler(Exchange.make(request, now, () => level, { caller, ask: ask(() => now()?.output) }))
+          return yield* handler(
+            Exchange.make(request, current, () => level, { caller, ask: ask(() => current()?.output) })
+          )
         }
         if (method === "logging/setLevel" && "logging" in offer.capabilities) {
           return yield* setLevel(params, setLogLevel)
@@ -191,7 +229,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
       switch (message._tag) {
         case "Request": {
           const request = Exchange.request(message, arrival)
-          return inFlight.begin(request, (now) => handle(request, now))
+          return inFlight.begin(request, (current) => handle(request, current))
         }
         case "Invalid":
           return Effect.ensuring(
@@ -209,12 +247,11 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
             arrival.done()
             if (method === "notifications/cancelled") return Effect.sync(() => inFlight.cancel(params["requestId"]))
             const request: Exchange.Request = { ...arrival, id: "", method, params, output: nowhere, done: constVoid }
-            const there = service.settled
-            return inFlight.begin(
-              request,
-              () => Effect.flatMap(there, (there) => Effect.as(there?.notified?.(method, params) ?? Effect.void, {})),
-              Symbol()
+            const notified = Effect.flatMap(
+              service.settled,
+              (opened) => opened?.notified?.(method, params) ?? Effect.void
             )
+            return inFlight.begin(request, () => Effect.as(notified, {}), Symbol())
           })
       }
     }

@@ -47,7 +47,7 @@ export const request = (
 export type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
 
 /** The request, until it is answered: after that the handler can send nothing for it. */
-export type Now = () => Request | undefined
+export type CurrentRequest = () => Request | undefined
 
 /** The caller that an `initialize` request or the `_meta` of a stateless request describes, under these keys. */
 export const callerOf = (
@@ -102,14 +102,14 @@ export const notifying = (
   }
 }
 
-/** The exchange of a request whose later rounds are other requests: `now` is the one that waits for the answer. */
+/** The exchange of a request whose later rounds are other requests: `current` is the one that waits for the answer. */
 export const make = (
   { header, method, params }: Request,
-  now: Now,
+  current: CurrentRequest,
   level: () => McpServer.LogLevel | undefined,
   { ask, caller }: Pick<McpServer.Exchange, "ask" | "caller">
 ): McpServer.Exchange => {
-  const { log, notify } = notifying(() => now()?.output, level)
+  const { log, notify } = notifying(() => current()?.output, level)
   let last = -Infinity
   return {
     ask,
@@ -120,7 +120,7 @@ export const make = (
     notify,
     log,
     progress: ({ message, progress, total }) => {
-      const { progressToken } = Messages.metaOf(now()?.params ?? {})
+      const { progressToken } = Messages.metaOf(current()?.params ?? {})
       if (typeof progressToken !== "string" && typeof progressToken !== "number") return
       // the protocol wants it to grow, and JSON has no infinite numbers
       if (!Number.isFinite(progress) || progress <= last) return
@@ -138,7 +138,7 @@ const duplicate = McpServer.refusal("invalidRequest", "Invalid Request: a reques
 const full = McpServer.refusal("overloaded", "Too many requests at once")
 const bug = McpServer.refusal("internal", "Internal error")
 
-type Handling = (now: Now) => Result
+type Handling = (current: CurrentRequest) => Result
 
 /** Sends the answer of a handler, unless it is interrupted. Defects go to the log and not to the caller. */
 const answer = (request: Request, handling: Handling): Effect.Effect<void> =>

@@ -20,8 +20,8 @@ export interface RoundTrips {
   /** The result of the handler, or its questions. A request that answers questions goes on with their handler. */
   readonly answer: (
     request: Exchange.Request,
-    now: Exchange.Now,
-    handler: (now: Exchange.Now, ask: McpServer.Exchange["ask"]) => Exchange.Result
+    current: Exchange.CurrentRequest,
+    handler: (current: Exchange.CurrentRequest, ask: McpServer.Exchange["ask"]) => Exchange.Result
   ) => Exchange.Result
 }
 
@@ -37,12 +37,12 @@ class Asking {
   /** Opened by a question, and by the end of the handler. */
   readonly news = Effect.unsafeMakeLatch()
   /** The request of the current round. */
-  now: Exchange.Now
+  current: Exchange.CurrentRequest
   readonly fiber: Fiber.RuntimeFiber<JsonRpc.JsonObject, McpServer.Refusal>
   #asked = 0
 
-  constructor(now: Exchange.Now, run: (asking: Asking) => Asking["fiber"]) {
-    this.now = now
+  constructor(current: Exchange.CurrentRequest, run: (asking: Asking) => Asking["fiber"]) {
+    this.current = current
     this.fiber = run(this)
     this.fiber.addObserver(() => this.news.unsafeOpen())
   }
@@ -135,20 +135,20 @@ export const make = (inputTimeout: Duration.DurationInput): Effect.Effect<RoundT
       Effect.onInterrupt(wait(asking, request), () => Effect.sync(asking.stop))
 
     return {
-      answer: (request, now, handler) =>
+      answer: (request, current, handler) =>
         Effect.suspend(() => {
           const { inputResponses, requestState } = request.params
           if (typeof requestState === "string" && requestState.startsWith(prefix)) {
             const found = parked.get(requestState)
             if (found === undefined || found.identity !== identityOf(request)) return Effect.fail(unknownState)
             found.unpark()
-            found.asking.now = now
+            found.asking.current = current
             found.asking.answered(Messages.objectOf(inputResponses))
             return round(found.asking, request)
           }
           const asking = new Asking(
-            now,
-            (asking) => fork(Effect.suspend(() => handler(() => asking.now(), asking.ask)))
+            current,
+            (asking) => fork(Effect.suspend(() => handler(() => asking.current(), asking.ask)))
           )
           return round(asking, request)
         })

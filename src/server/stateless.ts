@@ -91,16 +91,17 @@ const subscriptions = (offer: McpServer.Offer) => {
         const methods = new Set(changes.map(([, list]) => `notifications/${list}/list_changed`))
         const { resourceSubscriptions } = asked
         const uris = watch !== undefined && Array.isArray(resourceSubscriptions)
-          ? resourceSubscriptions.filter((uri): uri is string => typeof uri === "string").slice(0, maxSubscriptions)
+          ? Array.from(new Set(resourceSubscriptions.filter((uri) => typeof uri === "string"))).slice(
+            0,
+            maxSubscriptions
+          )
           : undefined
         const stamped = (method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Notification => {
           const _meta = { ...Messages.metaOf(params), [Protocol.metaKey.subscriptionId]: id }
           return { jsonrpc: "2.0", method, params: { ...params, _meta } }
         }
         const notify: Notify = (method, params) => {
-          const isWanted = methods.has(method) ||
-            (method === "notifications/resources/updated" && uris?.some((uri) => uri === params?.["uri"]) === true)
-          if (isWanted) output.offer(stamped(method, params))
+          if (methods.has(method)) output.offer(stamped(method, params))
         }
         yield* Scoped.acquire(() => subscribers.add(notify), () => subscribers.delete(notify))
         const notifications = Object.fromEntries(changes.map(([name]): [string, JsonRpc.Json] => [name, true]))
@@ -108,7 +109,9 @@ const subscriptions = (offer: McpServer.Offer) => {
           notifications: { ...notifications, resourceSubscriptions: uris }
         }))
         if (watch !== undefined) {
-          yield* Effect.forEach(uris ?? [], (uri) => watch(uri), { concurrency: 8, discard: true })
+          const follow = (uri: string) =>
+            watch(uri, () => output.offer(stamped("notifications/resources/updated", { uri })))
+          yield* Effect.forEach(uris ?? [], follow, { concurrency: 8, discard: true })
         }
         yield* Deferred.await(ending)
         return {}
@@ -141,30 +144,30 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
 
     const resultOf = (
       request: Exchange.Request,
-      now: Exchange.Now,
+      current: Exchange.CurrentRequest,
       caller: McpServer.Caller,
-      there: McpServer.Service
+      opened: McpServer.Service
     ): Exchange.Result => {
       const { method, params } = request
-      if (method === "subscriptions/listen") return listen(request, there.watch)
+      if (method === "subscriptions/listen") return listen(request, opened.watch)
       if (method === "server/discover") {
         const { instructions } = offer
         const supportedVersions = Protocol.statelessVersions
         return Effect.map(
-          Exchange.capabilitiesFor(offer, there, caller),
+          Exchange.capabilitiesFor(offer, opened, caller),
           (capabilities) => ({ supportedVersions, capabilities, instructions })
         )
       }
-      const handler = sessionOnly.has(method) ? undefined : there.handlers.get(method)
+      const handler = sessionOnly.has(method) ? undefined : opened.handlers.get(method)
       if (handler === undefined) return Exchange.methodNotFound(method)
       const level = McpServer.logLevelOf(Messages.metaOf(params)[Protocol.metaKey.logLevel])
-      return roundTrips.answer(request, now, (now, ask) => {
+      return roundTrips.answer(request, current, (current, ask) => {
         const peer = { caller, ask: asking(caller, ask) }
-        return handler(Exchange.make(request, now, () => level, peer))
+        return handler(Exchange.make(request, current, () => level, peer))
       })
     }
 
-    const handle = (request: Exchange.Request, now: Exchange.Now): Exchange.Result =>
+    const handle = (request: Exchange.Request, current: Exchange.CurrentRequest): Exchange.Result =>
       Effect.gen(function*() {
         const { method, params, principal } = request
         const from = { era: "stateless", link, principal } as const
@@ -172,10 +175,10 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
         if (!Protocol.statelessVersions.includes(caller.protocolVersion)) {
           return yield* unsupported(caller.protocolVersion, Protocol.statelessVersions)
         }
-        const there = yield* service.open(Scope.extend(offer.open(peer), scope))
-        const result = yield* resultOf(request, now, caller, there)
+        const opened = yield* service.open(Scope.extend(offer.open(peer), scope))
+        const result = yield* resultOf(request, current, caller, opened)
         const { resultType = "complete" } = result
-        const hints = resultType === "complete" && cacheable.has(method) ? there.hints?.(method) ?? notCached : {}
+        const hints = resultType === "complete" && cacheable.has(method) ? opened.hints?.(method) ?? notCached : {}
         const _meta = { ...Messages.metaOf(result), [Protocol.metaKey.serverInfo]: offer.info }
         return { ...hints, ...result, resultType, _meta }
       })
@@ -183,7 +186,7 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
     return {
       receive: (message, arrival, key) => {
         const request = Exchange.request(message, arrival)
-        return inFlight.begin(request, (now) => handle(request, now), key)
+        return inFlight.begin(request, (current) => handle(request, current), key)
       },
       cancel: inFlight.cancel,
       end,

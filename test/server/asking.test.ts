@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Logger from "effect/Logger"
 import * as TestClock from "effect/TestClock"
 import * as McpServer from "../../src/server/McpServer.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -404,6 +405,7 @@ describe("subscriptions", () => {
   const following = Effect.gen(function*() {
     const peers: Array<McpServer.Peer> = []
     const watched: Array<string> = []
+    const changes = new Map<string, () => void>()
     const offer = PipedCaller.offer({}, {
       capabilities: { tools: { listChanged: true }, prompts: {}, resources: { subscribe: true, listChanged: true } },
       open: (peer) =>
@@ -411,12 +413,15 @@ describe("subscriptions", () => {
           peers.push(peer)
           return {
             handlers: new Map(),
-            watch: (uri) =>
+            watch: (uri, changed) =>
               uri === "no:where"
                 ? Effect.fail(new McpServer.Refusal({ code: -32002, message: "Resource not found" }))
                 : Effect.as(
                   Effect.acquireRelease(
-                    Effect.sync(() => watched.push(`+${uri}`)),
+                    Effect.sync(() => {
+                      changes.set(uri, changed)
+                      watched.push(`+${uri}`)
+                    }),
                     () => Effect.sync(() => watched.push(`-${uri}`))
                   ),
                   { ended: uri === "a:ended" ? Effect.void : Effect.never }
@@ -424,14 +429,14 @@ describe("subscriptions", () => {
           }
         })
     })
-    return { offer, peers, watched }
+    return { changes, offer, peers, watched }
   })
 
   const subscriptionId = { "io.modelcontextprotocol/subscriptionId": "l" }
 
   it.scoped("of the stateless era are acknowledged, notified with their id, and ended in good order", () =>
     Effect.gen(function*() {
-      const { offer, peers, watched } = yield* following
+      const { changes, offer, peers, watched } = yield* following
       const caller = yield* open(offer)
       caller.request(
         "l",
@@ -453,14 +458,19 @@ describe("subscriptions", () => {
       const { notify } = peers[0]!
       notify("notifications/prompts/list_changed")
       notify("notifications/resources/list_changed")
-      notify("notifications/resources/updated", { uri: "a:2" })
-      notify("notifications/resources/updated", { uri: "a:1", _meta: { mine: 1 } })
-      assert.deepStrictEqual((yield* caller.next).params, { uri: "a:1", _meta: { mine: 1, ...subscriptionId } })
-      notify("notifications/tools/list_changed")
+      caller.request(1, "ping", stateless({}))
+      yield* caller.next
+      changes.get("a:1")?.()
+      assert.deepStrictEqual(yield* caller.next, {
+        jsonrpc: "2.0",
+        method: "notifications/resources/updated",
+        params: { uri: "a:1", _meta: subscriptionId }
+      })
+      notify("notifications/tools/list_changed", { _meta: { mine: 1 } })
       assert.deepStrictEqual(yield* caller.next, {
         jsonrpc: "2.0",
         method: "notifications/tools/list_changed",
-        params: { _meta: subscriptionId }
+        params: { _meta: { mine: 1, ...subscriptionId } }
       })
       yield* caller.end
       yield* caller.ended
@@ -551,6 +561,117 @@ describe("subscriptions", () => {
       caller.request(2, "resources/subscribe", { uri: "a:1" })
       assert.deepStrictEqual((yield* caller.next).result, {})
       assert.strictEqual(watches, 2)
+    }))
+
+  /** An offer whose watches begin when the test says so. */
+  const slow = Effect.gen(function*() {
+    const started = yield* Effect.makeLatch()
+    const begun = yield* Deferred.make<void, McpServer.Refusal>()
+    const watched: Array<string> = []
+    const logged: Array<unknown> = []
+    const offer = PipedCaller.offer({}, {
+      service: {
+        watch: () =>
+          Effect.acquireRelease(Effect.sync(() => watched.push("+")), () => Effect.sync(() => watched.push("-"))).pipe(
+            Effect.zipRight(started.open),
+            Effect.zipRight(Effect.interruptible(Deferred.await(begun))),
+            Effect.as({ ended: Effect.never })
+          )
+      }
+    })
+    const caller = yield* Effect.provide(
+      initialized(offer),
+      Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(message)))
+    )
+    return { begun, caller, logged, started, watched }
+  })
+
+  it.scoped("of the session era share a watch that has not begun, and are answered once it has", () =>
+    Effect.gen(function*() {
+      const { begun, caller, watched } = yield* slow
+      caller.request(1, "resources/subscribe", { uri: "a:1" })
+      caller.request(2, "resources/subscribe", { uri: "a:1" })
+      caller.request(3, "ping")
+      assert.strictEqual((yield* caller.next).id, 3)
+      yield* Deferred.succeed(begun, undefined)
+      const answers = [yield* caller.next, yield* caller.next]
+      assert.sameDeepMembers(answers, [1, 2].map((id) => ({ jsonrpc: "2.0", id, result: {} })))
+      assert.deepStrictEqual(watched, ["+"])
+    }))
+
+  it.scoped("of the session era fail together where their watch fails", () =>
+    Effect.gen(function*() {
+      const { begun, caller, started } = yield* slow
+      caller.request(1, "resources/subscribe", { uri: "a:1" })
+      caller.request(2, "resources/subscribe", { uri: "a:1" })
+      yield* started.await
+      yield* Deferred.fail(begun, new McpServer.Refusal({ code: -32002, message: "Resource not found" }))
+      const answers = [yield* caller.next, yield* caller.next]
+      assert.deepStrictEqual(answers.map(({ error }) => error?.code), [-32002, -32002])
+    }))
+
+  it.scoped("of the session era outlive a pending request for the same address that is cancelled", () =>
+    Effect.gen(function*() {
+      const { begun, caller, watched } = yield* slow
+      caller.request(1, "resources/subscribe", { uri: "a:1" })
+      caller.request(2, "resources/subscribe", { uri: "a:1" })
+      caller.notify("notifications/cancelled", { requestId: 1 })
+      caller.request(3, "ping")
+      assert.strictEqual((yield* caller.next).id, 3)
+      yield* Deferred.succeed(begun, undefined)
+      assert.deepStrictEqual(yield* caller.next, { jsonrpc: "2.0", id: 2, result: {} })
+      assert.deepStrictEqual(watched, ["+"])
+    }))
+
+  it.scoped("of the session era are refused without a defect when they are ended before they have begun", () =>
+    Effect.gen(function*() {
+      const { caller, logged, started, watched } = yield* slow
+      caller.request(1, "resources/subscribe", { uri: "a:1" })
+      yield* started.await
+      caller.request(2, "resources/unsubscribe", { uri: "a:1" })
+      const [first, second] = [yield* caller.next, yield* caller.next].toSorted((a, b) => Number(a.id) - Number(b.id))
+      assert.strictEqual(first?.error?.code, McpServer.codes.invalidRequest)
+      assert.deepStrictEqual(second, { jsonrpc: "2.0", id: 2, result: {} })
+      assert.deepStrictEqual(watched, ["+", "-"])
+      assert.deepStrictEqual(logged, [])
+    }))
+
+  it.scoped("of the stateless era with the same address each get a change once", () =>
+    Effect.gen(function*() {
+      const changes = new Set<() => void>()
+      const caller = yield* open(PipedCaller.offer({}, {
+        capabilities: { resources: { subscribe: true } },
+        service: {
+          watch: (_uri, changed) =>
+            Effect.acquireRelease(Effect.sync(() => changes.add(changed)), () =>
+              Effect.sync(() => changes.delete(changed))).pipe(Effect.as({ ended: Effect.never }))
+        }
+      }))
+      for (const id of ["l", "m"]) {
+        const notifications = { resourceSubscriptions: ["a:1", "a:1"] }
+        caller.request(id, "subscriptions/listen", stateless({ notifications }))
+        yield* caller.next
+      }
+      const change = Effect.gen(function*() {
+        caller.request(1, "ping", stateless({}))
+        yield* caller.next
+        for (const changed of changes) {
+          changed()
+        }
+        caller.request(2, "ping", stateless({}))
+        const ids: Array<unknown> = []
+        for (let message = yield* caller.next; message.id !== 2; message = yield* caller.next) {
+          ids.push(message.params?.["_meta"])
+        }
+        return ids
+      })
+      const metaOf = (id: string) => ({ "io.modelcontextprotocol/subscriptionId": id })
+      assert.deepStrictEqual(yield* change, [metaOf("l"), metaOf("m")])
+      caller.notify("notifications/cancelled", { requestId: "l" })
+      assert.deepStrictEqual(yield* change, [metaOf("m")])
+      caller.notify("notifications/cancelled", { requestId: "m" })
+      assert.deepStrictEqual(yield* change, [])
+      assert.strictEqual(changes.size, 0)
     }))
 
   it.scoped("are no method where the offer cannot watch", () =>

@@ -50,7 +50,7 @@ const over = (tools: ReadonlyArray<MemoryServer.Tool>, era: "session" | "statele
 
 describe("callers with sessions", () => {
   for (const era of ["session", "stateless"] as const) {
-    it.scopedLive(`are asked what their own calls lead to, by servers of the ${era} era`, () =>
+    it.scopedLive(`get the questions of their own calls, from servers of the ${era} era`, () =>
       Effect.gen(function*() {
         const { gateway } = yield* over([asking], era)
         const callers = yield* Effect.forEach(["ann", "bob"], (name) =>
@@ -75,7 +75,7 @@ describe("callers with sessions", () => {
       }))
   }
 
-  it.scopedLive("are not asked what they have not said that they can be asked", () =>
+  it.scopedLive("get no question for a capability that they have not declared", () =>
     Effect.gen(function*() {
       const { gateway } = yield* over([asking], "session")
       const caller = yield* Gateway.caller(gateway)
@@ -83,7 +83,7 @@ describe("callers with sessions", () => {
       assert.deepStrictEqual(caller.asked, [])
     }))
 
-  it.scopedLive("give their roots and their model to their servers", () =>
+  it.scopedLive("answer their servers with their roots and their model", () =>
     Effect.gen(function*() {
       const { gateway } = yield* over([{
         name: "use",
@@ -102,7 +102,7 @@ describe("callers with sessions", () => {
       assert.deepStrictEqual(JSON.parse(yield* call(caller, "mcp__one__use")), [roots, said])
     }))
 
-  it.scopedLive("have connections of their own, which end with them", () =>
+  it.scopedLive("have separate connections, which end with their session", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([remembering()], "session")
       const other = yield* Gateway.caller(gateway)
@@ -125,7 +125,7 @@ describe("callers with sessions", () => {
       assert.strictEqual(yield* call(other, "mcp__one__count"), "2")
     }))
 
-  it.scopedLive("share the connection to a server of which that is said", () =>
+  it.scopedLive("share the connection to a server that `shared` names", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([remembering()], "session", { serve: { shared: (name) => name === "one" } })
       const callers = yield* Effect.forEach([1, 2], () => Gateway.caller(gateway))
@@ -134,7 +134,7 @@ describe("callers with sessions", () => {
       assert.strictEqual(peer.connections().opened, 1)
     }))
 
-  it.scopedLive("start servers once where only one of them is served", () =>
+  it.scopedLive("start servers once with `single`", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([asking], "session", { serve: { single: true } })
       assert.strictEqual(peer.connections().opened, 0)
@@ -144,7 +144,7 @@ describe("callers with sessions", () => {
       assert.strictEqual(peer.connections().opened, 1)
     }))
 
-  it.scopedLive("are told what their servers log, and nobody else is", () =>
+  it.scopedLive("get the log messages of their own connections, and no others", () =>
     Effect.gen(function*() {
       const { gateway } = yield* over([{
         name: "log",
@@ -165,7 +165,7 @@ describe("callers with sessions", () => {
     assert.isBelow(HttpEndpoint.defaults.maxSessions, McpServe.defaults.maxSeats)
   })
 
-  it.scopedLive("are refused when too many of them have connections of their own", () =>
+  it.scopedLive("are refused over the limit of separate connections", () =>
     Effect.gen(function*() {
       const { gateway } = yield* over([remembering()], "session", { serve: { maxSeats: 1 } })
       const first = yield* Gateway.caller(gateway)
@@ -180,7 +180,7 @@ describe("callers with sessions", () => {
 describe("callers without sessions", () => {
   const stateless = { era: "stateless", capabilities: elicitation } as const
 
-  it.scopedLive("answer themselves what servers of their era ask, in the server's own words", () =>
+  it.scopedLive("answer the questions of stateless servers themselves, unchanged", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([asking], "stateless")
       const caller = yield* Gateway.caller(gateway, stateless)
@@ -202,7 +202,7 @@ describe("callers without sessions", () => {
       assert.strictEqual(peer.connections().open, 1)
     }))
 
-  it.scopedLive("are asked by servers with sessions, one request to a connection, which the next one uses again", () =>
+  it.scopedLive("are asked by servers of the session era, one request per connection, which the next request reuses", () =>
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()
       const go = yield* Deferred.make<void>()
@@ -226,7 +226,7 @@ describe("callers without sessions", () => {
       assert.strictEqual(peer.connections().opened, 3)
     }))
 
-  it.scopedLive("that cannot be asked share one connection", () =>
+  it.scopedLive("that declare no capabilities share one connection", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([asking], "session")
       const callers = yield* Effect.forEach([1, 2, 3], () => Gateway.caller(gateway, { era: "stateless" }))
@@ -237,7 +237,7 @@ describe("callers without sessions", () => {
       assert.strictEqual(peer.connections().opened, 1)
     }))
 
-  it.scopedLive("of different principals never share what they are asked over", () =>
+  it.scopedLive("of different principals never share a connection that asks", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([asking], "session")
       for (const principal of ["a", "b", "a"]) {
@@ -248,7 +248,7 @@ describe("callers without sessions", () => {
     }))
 })
 
-describe("what callers may do", () => {
+describe("the permissions of callers", () => {
   const rules = [
     { decision: "deny" as const, server: "one", tool: "count" },
     { decision: "allow" as const, server: "one", tool: "free" }
@@ -256,7 +256,7 @@ describe("what callers may do", () => {
   const free: MemoryServer.Tool = { name: "free", call: () => Effect.succeed("free") }
   const options = { permissions: { rules } }
 
-  it.scopedLive("is what rules allow: what they deny is not there, and what they leave open is put to somebody", () =>
+  it.scopedLive("hide denied tools, and ask the person about tools that no rule decides", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([remembering(), free, asking], "session", options)
       const decisions = ["no", "once", "session"]
@@ -289,7 +289,7 @@ describe("what callers may do", () => {
       assert.strictEqual(peer.executions("count"), 0)
     }))
 
-  it.scopedLive("is asked with the whole name, and agreed to for a session only with the same arguments", () =>
+  it.scopedLive("are asked for with the whole name, and a yes for the session covers the same arguments only", () =>
     Effect.gen(function*() {
       const uris = ["a", "b"].map((end) => `mem://${"x".repeat(300)}/${end}`)
       const peer = yield* MemoryServer.make({
@@ -317,7 +317,7 @@ describe("what callers may do", () => {
       ])
     }))
 
-  it.scopedLive("is nothing that needs consent, where nobody can be asked for it", () =>
+  it.scopedLive("refuse a call that needs consent if the caller cannot be asked", () =>
     Effect.gen(function*() {
       const { gateway, peer } = yield* over([asking, free], "session", options)
       for (const era of ["session", "stateless"] as const) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Deferred, Effect, Exit } from "effect"
 import type * as McpServer from "../../src/server/McpServer.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -38,7 +38,7 @@ const both = (
 const read = (caller: Gateway.Caller, uri: string) => caller.call("resources/read", { uri })
 
 describe("resources behind a gateway", () => {
-  it.scopedLive("keep their addresses, and what two servers have is written with its server", () =>
+  it.scopedLive("keep their addresses, except for one that two servers list, which names its server", () =>
     Effect.gen(function*() {
       const { caller } = yield* both(
         { era: "session", resources: [file("a://own", "own"), file("a://same", "of one")] },
@@ -50,7 +50,7 @@ describe("resources behind a gateway", () => {
       assert.deepStrictEqual(texts, [["own"], ["of one"], ["of two"]])
     }))
 
-  it.scopedLive("are read where a template fits them, or where a result has named them", () =>
+  it.scopedLive("are read from the server whose template matches or whose result linked to them", () =>
     Effect.gen(function*() {
       const { caller } = yield* both(
         {
@@ -77,7 +77,7 @@ describe("resources behind a gateway", () => {
       assert.deepStrictEqual(contents(yield* read(caller, "c://linked")), ["two c://linked"])
     }))
 
-  it.scopedLive("that are nowhere are told to be nowhere", () =>
+  it.scopedLive("that no server has are refused with invalid params", () =>
     Effect.gen(function*() {
       const { caller } = yield* both(
         { era: "session", resources: [file("a://a", "a")] },
@@ -89,7 +89,7 @@ describe("resources behind a gateway", () => {
       assert.strictEqual(refused(yield* Effect.exit(read(caller, "mcp+server:nobody/a://a"))).code, -32602)
     }))
 
-  it.scopedLive("are not there where a rule denies them", () =>
+  it.scopedLive("are neither listed nor read if a rule denies them", () =>
     Effect.gen(function*() {
       const { caller, one } = yield* both(
         { era: "session", resources: [file("a://open", "open"), file("a://closed", "closed")] },
@@ -106,15 +106,16 @@ describe("resources behind a gateway", () => {
       assert.lengthOf(one.received("resources/read"), 0)
     }))
 
-  it.scopedLive("are followed, and their changes told, until nobody follows them", () =>
+  it.scopedLive("notify of their changes until the watch ends", () =>
     Effect.gen(function*() {
       const { caller, one } = yield* both({ era: "session", resources: [file("a://a", "a")] }, { era: "session" })
       yield* Effect.scoped(Effect.gen(function*() {
-        yield* caller.service.watch!("a://a")
+        const changed = yield* Deferred.make<void>()
+        yield* caller.service.watch!("a://a", () => Deferred.unsafeDone(changed, Effect.void))
         yield* one.until(() => one.received("resources/subscribe").length === 1)
-        // the server has heard of it, and may not have begun to follow yet
+        // the server has the request, and may not have begun to send changes
         const updates = Effect.forever(Effect.delay(one.resourceUpdated("a://a"), "10 millis"))
-        yield* Effect.raceFirst(caller.hears("notifications/resources/updated"), updates)
+        yield* Effect.raceFirst(Deferred.await(changed), updates)
       }))
       yield* one.until(() => one.received("resources/unsubscribe").length === 1)
     }))
@@ -131,7 +132,7 @@ describe("prompts behind a gateway", () => {
   const said = (result: JsonRpc.JsonObject): unknown =>
     (result["messages"] as ReadonlyArray<{ content: { text: string } }>)[0]?.content.text
 
-  it.scopedLive("are there under the names of their servers, and got from them", () =>
+  it.scopedLive("are named after their servers, and fetched from them", () =>
     Effect.gen(function*() {
       const { caller } = yield* both(
         { era: "session", prompts: [prompt("greet", "hello"), prompt("part", "bye")] },

@@ -30,7 +30,7 @@ const refused = (exit: Exit.Exit<unknown, McpServer.Refusal>): McpServer.Refusal
 }
 
 describe("tools behind a gateway", () => {
-  it.scopedLive("are all there under the names of their servers, and each name leads to its own", () =>
+  it.scopedLive("are named after their servers, and each name calls its own tool", () =>
     Effect.gen(function*() {
       const { caller } = yield* two()
       const listed = Gateway.named(yield* caller.call("tools/list"), "tools")
@@ -39,7 +39,7 @@ describe("tools behind a gateway", () => {
       assert.strictEqual(Gateway.textOf(yield* call(caller, "mcp__two__same")), "of two")
     }))
 
-  it.scopedLive("keep their own names where nobody else has them, if that is wanted", () =>
+  it.scopedLive("keep their names with plain naming, unless two servers have the name", () =>
     Effect.gen(function*() {
       const { caller } = yield* two({ serve: { naming: "plain" } })
       const listed = Gateway.named(yield* caller.call("tools/list"), "tools")
@@ -50,7 +50,7 @@ describe("tools behind a gateway", () => {
       assert.strictEqual(code, -32602)
     }))
 
-  it.scopedLive("are described by their servers, without what hides in that and what is between us and them", () =>
+  it.scopedLive("have the definitions of their servers, without hidden text and without `execution`", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({
         era: "session",
@@ -72,7 +72,7 @@ describe("tools behind a gateway", () => {
       })
     }))
 
-  it.scopedLive("get what the caller gives, and the caller what they give", () =>
+  it.scopedLive("get the arguments and _meta of the caller, and the caller gets progress and results", () =>
     Effect.gen(function*() {
       const got: Array<unknown> = []
       const peer = yield* MemoryServer.make({
@@ -110,7 +110,7 @@ describe("tools behind a gateway", () => {
       })
     }))
 
-  it.scopedLive("answer with the server's own error, and with a result where the server cannot be reached", () =>
+  it.scopedLive("answer with the server's error, and with an error result if the server cannot be reached", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({
         era: "session",
@@ -155,7 +155,7 @@ describe("tools behind a gateway", () => {
       assert.deepInclude(seen, { count: 3 })
     }))
 
-  it.scopedLive("are refused where their name or their arguments are none", () =>
+  it.scopedLive("are refused with invalid params for a malformed name or malformed arguments", () =>
     Effect.gen(function*() {
       const { caller } = yield* two()
       const codes = yield* Effect.forEach(
@@ -187,7 +187,7 @@ describe("tools behind a gateway", () => {
       assert.strictEqual(Gateway.textOf(yield* call(caller, "mcp__one__quick")), "quick")
     }))
 
-  it.scopedLive("of a server that fails are missing, and of the others none", () =>
+  it.scopedLive("of a server that fails are missing, and those of the others are listed", () =>
     Effect.gen(function*() {
       const one = yield* MemoryServer.make({ era: "session", tools: [says("there")] })
       const dead = yield* MemoryServer.make({ era: "session" })
@@ -208,7 +208,7 @@ describe("tools behind a gateway", () => {
       assert.strictEqual(Gateway.textOf(yield* call(caller, "mcp__one__there")), "there")
     }))
 
-  it.scopedLive("that change are told to the caller, and listed as they are then", () =>
+  it.scopedLive("that change notify the caller, whose next list has the new definitions", () =>
     Effect.gen(function*() {
       const { caller, one } = yield* two()
       yield* caller.call("tools/list")
@@ -224,7 +224,7 @@ describe("tools behind a gateway", () => {
       ])
     }))
 
-  it.scopedLive("that were seen as something else are neither offered nor called", () =>
+  it.scopedLive("whose definition has changed since it was pinned are neither listed nor called", () =>
     Effect.gen(function*() {
       const { caller, one } = yield* two()
       yield* caller.call("tools/list")
@@ -241,7 +241,7 @@ describe("tools behind a gateway", () => {
       assert.strictEqual(one.executions("same"), 1)
     }))
 
-  it.scopedLive("need the header of an argument to say what the argument says", () =>
+  it.scopedLive("are refused if the header of an argument differs from the argument", () =>
     Effect.gen(function*() {
       const tool: MemoryServer.Tool = {
         ...says("where"),
@@ -273,7 +273,7 @@ describe("tools behind a gateway", () => {
 describe("texts of tools behind a gateway", () => {
   const hidden = `plain\u{e0041}\u{e0042} text`
 
-  it.scopedLive("have nothing hidden in them, are marked as somebody else's, or are as they came", () =>
+  it.scopedLive("are cleaned, wrapped or unchanged, by the option `output`", () =>
     Effect.gen(function*() {
       const texts = yield* Effect.forEach(
         ["clean", "wrap", "asis"] as const,
@@ -289,7 +289,7 @@ describe("texts of tools behind a gateway", () => {
       assert.strictEqual(texts[2], hidden)
     }))
 
-  it.scopedLive("that are too long are cut, and read on by their handle", () =>
+  it.scopedLive("over the limit are cut, and read on by their handle", () =>
     Effect.gen(function*() {
       const long = Array.from({ length: 2_000 }, (_, at) => `line ${at}`).join("\n")
       const peer = yield* MemoryServer.make({ era: "session", tools: [says("tell", long)] })

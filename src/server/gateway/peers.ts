@@ -20,7 +20,7 @@ import * as Seats from "./seats.ts"
 export interface Chosen {
   readonly seat: Seats.Seat
   /** The caller answers questions of the server itself, with its next request. */
-  readonly isPassed: boolean
+  readonly callerAnswers: boolean
 }
 
 /** `needsPerson`: false for a request that no rule can put to a person. */
@@ -28,7 +28,7 @@ export interface Subject extends PermissionRule.Subject {
   readonly needsPerson?: false
 }
 
-export interface Place {
+export interface SeatChoice {
   /** The seat that lists come from. The first caller decides its capabilities where only one program is served. */
   readonly base: (caller?: McpServer.Caller) => Seats.Opening
   /** The caller's own seat, once it is open. */
@@ -39,7 +39,7 @@ export interface Place {
   ) => Effect.Effect<Chosen, McpServer.Refusal, Scope.Scope>
 }
 
-export interface Peer extends Place, Pick<McpServer.Service, "notified" | "setLogLevel"> {}
+export interface Peer extends SeatChoice, Pick<McpServer.Service, "notified" | "setLogLevel"> {}
 
 /** Changes of one list within this time make one notification. */
 const debounce = Duration.millis(100)
@@ -128,7 +128,7 @@ const ofSession = (
 ): Effect.Effect<Peer, never, Scope.Scope> =>
   Effect.gen(function*() {
     let level: McpServer.LogLevel | undefined
-    const { current, seat } = seats.own(yield* Effect.scope, {
+    const { current, seat } = seats.openFor(yield* Effect.scope, {
       capabilities: peer.caller.capabilities,
       isLazy: !single,
       ask: peer.ask,
@@ -147,7 +147,7 @@ const ofSession = (
       base: () => single ? seat : seats.shared,
       own: current,
       choose: (_exchange, { server }) =>
-        Effect.map(!single && shared(server) ? seats.shared : seat, (seat) => ({ seat, isPassed: false })),
+        Effect.map(!single && shared(server) ? seats.shared : seat, (seat) => ({ seat, callerAnswers: false })),
       setLogLevel: (wanted) =>
         Effect.suspend(() => {
           level = wanted
@@ -196,7 +196,7 @@ const ofRequests = (
         const key = canonicalJson(capabilities)
         const isBase = separate.size === 0
         const onOpen = (seat: Seats.Seat) => follow(seat, peer, { isBase, log: seat.log })
-        const onDemand = separate.get(key) ?? seats.own(scope, { capabilities, isLazy: !isBase, onOpen })
+        const onDemand = separate.get(key) ?? seats.openFor(scope, { capabilities, isLazy: !isBase, onOpen })
         separate.set(key, onDemand)
         return onDemand.seat
       })
@@ -214,13 +214,13 @@ const ofRequests = (
       choose: ({ caller, params }, subject) =>
         Effect.gen(function*() {
           const common = yield* base(caller)
-          const isPassed = !Seats.declares(caller.capabilities) || (yield* passesQuestions(common, subject))
+          const callerAnswers = !Seats.declares(caller.capabilities) || (yield* passesQuestions(common, subject))
           // over a shared connection, log messages belong to no caller
           const isCommon = single
-            ? isPassed
-            : shared(subject.server) || (isPassed && Seats.levelOf(params) === undefined)
-          if (isCommon) return { seat: common, isPassed: true }
-          return { seat: yield* single ? ofOnly(caller.capabilities) : lease(caller), isPassed }
+            ? callerAnswers
+            : shared(subject.server) || (callerAnswers && Seats.levelOf(params) === undefined)
+          if (isCommon) return { seat: common, callerAnswers: true }
+          return { seat: yield* single ? ofOnly(caller.capabilities) : lease(caller), callerAnswers }
         })
     }
   })
@@ -239,7 +239,7 @@ export const make = (seats: Seats.Seats, options: McpServe.Options, peer: McpSer
 /** Everything that the requests of one peer are answered with. */
 export interface Parts {
   readonly options: McpServe.Options
-  readonly place: Place
+  readonly choice: SeatChoice
   readonly texts: PassThrough.Texts
   readonly refusal: (error: McpError.McpError) => McpServer.Refusal
   readonly links: ReturnType<typeof Resources.links>
@@ -249,18 +249,18 @@ type Send = (params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Mc
 
 /** Sends a request of the caller to the server of its subject, and gives its result. */
 export const forward = (
-  { place, refusal }: Parts,
+  { choice, refusal }: Parts,
   exchange: McpServer.Exchange,
   subject: Subject,
   use: (send: Send, client: McpClient.McpClient) => ReturnType<Send>
 ): Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal> =>
   Effect.scoped(Effect.gen(function*() {
     const { server } = subject
-    const { isPassed, seat } = yield* place.choose(exchange, subject)
+    const { callerAnswers, seat } = yield* choice.choose(exchange, subject)
     const { capabilities, ...answers } = PassThrough.passInput(exchange)
     const _meta = PassThrough.metaFor(exchange.params)
-    const common = { _meta, ...(isPassed ? answers : {}) }
-    const options = { passInput: isPassed ? { capabilities } : undefined }
+    const common = { _meta, ...(callerAnswers ? answers : {}) }
+    const options = { passInput: callerAnswers ? { capabilities } : undefined }
     const sent = seat.runtime.withClient(
       server,
       (client) => use((params) => client.request(exchange.method, { ...params, ...common }, options), client),

@@ -18,11 +18,11 @@ type Prompt = McpRuntime.FromServer<McpClient.Prompt>
 const noCompletion: JsonRpc.JsonObject = { completion: { values: [], total: 0, hasMore: false } }
 
 export const make = (parts: Peers.Parts, template: Resources.Resources["template"]) => {
-  const { links, options: { gate, naming, output }, place, texts } = parts
+  const { links, options: { gate, naming, output }, choice, texts } = parts
 
   const known = (caller: McpServer.Caller, wait: Duration.DurationInput) =>
     Effect.gen(function*() {
-      const { permissions, runtime } = yield* place.base(caller)
+      const { permissions, runtime } = yield* choice.base(caller)
       const { items } = yield* runtime.offered(wait).prompts
       const offered = items.filter(({ name, server }) =>
         permissions.decide("model", { kind: "prompt", server, name }).decision !== "deny"

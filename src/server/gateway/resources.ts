@@ -76,7 +76,7 @@ const only = (servers: Iterable<string>): string | undefined => {
 }
 
 export const make = (parts: Peers.Parts) => {
-  const { links, options: { gate, output }, place, texts } = parts
+  const { links, options: { gate, output }, choice, texts } = parts
 
   /** The items of one list that no rule denies. */
   const offered = <A extends { readonly server: string }>(
@@ -85,7 +85,7 @@ export const make = (parts: Peers.Parts) => {
   ) =>
   (caller: McpServer.Caller | undefined, wait: Duration.DurationInput) =>
     Effect.gen(function*() {
-      const { permissions, runtime } = yield* place.base(caller)
+      const { permissions, runtime } = yield* choice.base(caller)
       const { items } = yield* list(runtime.offered(wait))
       return items.flatMap((item) => {
         const { server } = item
@@ -117,10 +117,10 @@ export const make = (parts: Peers.Parts) => {
     Effect.gen(function*() {
       const lists = [resources(caller, wait), templates(caller, wait)] as const
       const [listed, patterns] = yield* Effect.all(lists, { concurrency: "unbounded" })
-      const base = yield* place.base(caller)
+      const base = yield* choice.base(caller)
       const listing = listed.flatMap((item) => item.uri === uri ? [item.server] : [])
       // a host gets the page of a tool's app from its definition, and the page need not be listed
-      const showing = [base, place.own() ?? base].flatMap(({ catalog }) =>
+      const showing = [base, choice.own() ?? base].flatMap(({ catalog }) =>
         catalog.index().entries.flatMap(({ server, tool }) => Tool.uiResource(tool) === uri ? [server] : [])
       )
       const matching = patterns.flatMap((item) => UriTemplate.matcher(item.uri)(uri) ? [item.server] : [])
@@ -161,13 +161,13 @@ export const make = (parts: Peers.Parts) => {
     })
 
   /** Calls `changed` for each change of a resource until the scope closes, or the server ends the subscription. */
-  const watch = (uri: string, changed: (uri: string) => void) =>
+  const watch: NonNullable<McpServer.Service["watch"]> = (uri, changed) =>
     Effect.gen(function*() {
       const { server, uri: atServer } = yield* identify(uri)
-      const { runtime } = place.own() ?? (yield* place.base())
+      const { runtime } = choice.own() ?? (yield* choice.base())
       const watching = yield* Effect.forkScoped(
         runtime.subscribeResource(server, atServer, { origin: "model" }).pipe(
-          Stream.runForEach(() => Effect.sync(() => changed(uri))),
+          Stream.runForEach(() => Effect.sync(changed)),
           Effect.catchAll((error) => RuntimeLog.debug("The subscription to a resource ended", error))
         )
       )

@@ -221,7 +221,7 @@ const open = (
     return seat
   })
 
-interface Held {
+interface Entry {
   readonly id: string
   /** Equal for callers that may use the same seat, one after the other. */
   readonly key: string
@@ -244,7 +244,7 @@ export const make = (
 ) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const table = yield* ScopedTable.make<Held>({
+    const table = yield* ScopedTable.make<Entry>({
       max: maxSeats,
       timeout: seatTimeout,
       isBusy: ({ idleSince }) => idleSince === undefined,
@@ -257,27 +257,27 @@ export const make = (
       `The limit of ${maxSeats} callers with connections of their own is reached`
     )
 
-    const hold = (key: string, options: Options) =>
+    const acquire = (key: string, options: Options) =>
       table.open((id) =>
         Effect.gen(function*() {
           const closed = yield* Deferred.make<void>()
           // the first finalizer runs last
           yield* Effect.addFinalizer(() => Deferred.succeed(closed, undefined))
           const seat = yield* Effect.interruptible(opening(options))
-          const held: Held = { id, key, seat, closed, idleSince: undefined }
-          return [held, held] as const
+          const entry: Entry = { id, key, seat, closed, idleSince: undefined }
+          return [entry, entry] as const
         }), full)
 
     /** The seat of all callers. */
     const shared = onDemand(Scope.extend(opening({ capabilities: {}, isLazy: false, isShared: true }), scope)).seat
 
     /** A seat that closes with this scope. */
-    const own = (scope: Scope.Scope, options: Options): OnDemand => {
-      const held = Effect.acquireRelease(
-        hold("", options),
+    const openFor = (scope: Scope.Scope, options: Options): OnDemand => {
+      const entry = Effect.acquireRelease(
+        acquire("", options),
         ({ closed, id }) => Effect.zipRight(table.remove(id), Deferred.await(closed))
       )
-      return onDemand(Effect.map(Scope.extend(held, scope), ({ seat }) => seat))
+      return onDemand(Effect.map(Scope.extend(entry, scope), ({ seat }) => seat))
     }
 
     /** A seat that no other request uses until the scope closes. It is kept for later requests of equal callers. */
@@ -285,20 +285,20 @@ export const make = (
       const key = canonicalJson([caller.principal ?? "", caller.capabilities])
       const take = Effect.suspend(() => {
         // the latest, because its servers remember the preceding requests
-        const [found] = table.values().filter((held) => held.key === key && held.idleSince !== undefined)
+        const [found] = table.values().filter((entry) => entry.key === key && entry.idleSince !== undefined)
           .toSorted((one, other) => other.idleSince! - one.idleSince!)
-        if (found === undefined) return hold(key, { capabilities: caller.capabilities, isLazy: true, onOpen })
+        if (found === undefined) return acquire(key, { capabilities: caller.capabilities, isLazy: true, onOpen })
         found.idleSince = undefined
         return Effect.succeed(found)
       })
-      const give = (held: Held) =>
+      const release = (entry: Entry) =>
         Effect.sync(() => {
-          held.idleSince = ++uses
-          table.find(held.id)
+          entry.idleSince = ++uses
+          table.find(entry.id)
         })
-      return Effect.map(Effect.acquireRelease(take, give), ({ seat }) => seat)
+      return Effect.map(Effect.acquireRelease(take, release), ({ seat }) => seat)
     }
 
     /** `size`: the number of seats beside the shared one. */
-    return { shared, own, lease, size: () => table.values().length }
+    return { shared, openFor, lease, size: () => table.values().length }
   })

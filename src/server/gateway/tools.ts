@@ -67,7 +67,7 @@ const headerFault = (
   return undefined
 }
 
-export const make = ({ links, options, place, refusal, texts }: Peers.Parts) => {
+export const make = ({ links, options, choice, refusal, texts }: Peers.Parts) => {
   const { gate, naming, output } = options
   const reserved = output === "asis" ? [] : [Names.readOutput]
   const definitions = new WeakMap<Tool.Tool, JsonRpc.JsonObject>()
@@ -119,9 +119,9 @@ export const make = ({ links, options, place, refusal, texts }: Peers.Parts) => 
   /** The tools of the base; of servers that have listed theirs over the caller's own connection, those. */
   const offered = (caller: McpServer.Caller, list: (seat: Seats.Seat) => Effect.Effect<McpRuntime.Tools>) =>
     Effect.gen(function*() {
-      const base = yield* place.base(caller)
+      const base = yield* choice.base(caller)
       const common = entries(yield* list(base))
-      const own = place.own() ?? base
+      const own = choice.own() ?? base
       const separate = own === base ? [] : Array.from(yield* own.connected).filter(own.catalog.isKnown)
       const theirs = separate.length === 0 ? [] : entries(yield* within(own, 0))
       const isSeparate = ({ server }: Entry) => separate.includes(server)
@@ -161,8 +161,8 @@ export const make = ({ links, options, place, refusal, texts }: Peers.Parts) => 
 
   const find = (name: string, caller: McpServer.Caller): Effect.Effect<Entry, McpServer.Refusal> =>
     Effect.gen(function*() {
-      const base = yield* place.base(caller)
-      const own = place.own()
+      const base = yield* choice.base(caller)
+      const own = choice.own()
       const seats = own === undefined || own === base ? [base] : [own, base]
       const isDenied = ({ server, tool: { name } }: Entry): boolean =>
         seats[0]?.permissions.decide("model", { kind: "tool", server, name }).decision === "deny"
@@ -196,13 +196,13 @@ export const make = ({ links, options, place, refusal, texts }: Peers.Parts) => 
       const fault = headerFault(exchange, entry.tool, args)
       if (fault !== undefined) return yield* fault
       const { server, tool } = entry
-      const { isPassed, seat } = yield* place.choose(exchange, { kind: "tool", server, name: tool.name })
+      const { callerAnswers, seat } = yield* choice.choose(exchange, { kind: "tool", server, name: tool.name })
       const called = seat.runtime.callTool({ server, tool: tool.name }, args, {
         origin: "model",
         meta: PassThrough.metaFor(exchange.params),
         onProgress: exchange.progress,
         outputMismatch: "keep",
-        passInput: isPassed ? PassThrough.passInput(exchange) : undefined
+        passInput: callerAnswers ? PassThrough.passInput(exchange) : undefined
       })
       return yield* Effect.matchEffect(seat.during(server, exchange)(called), {
         onFailure: (error) =>
