@@ -3,7 +3,6 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type * as InputHandlers from "../client/InputHandlers.ts"
 import * as Protocol from "../client/Protocol.ts"
 import type * as McpError from "../McpError.ts"
@@ -100,7 +99,7 @@ export type Requirements = OutputGuard.OutputGuard | Runtimes | ToolSearch.ToolS
 /** An offer for `StdioServer` or `HttpEndpoint`. */
 export interface Gateway extends McpServer.Offer {
   /** The shared runtime, for health and metrics; opened if it is not open. */
-  readonly shared: Effect.Effect<Context.Context<Services>, McpServer.Refusal>
+  readonly shared: Effect.Effect<McpRuntime.McpRuntime["Type"], McpServer.Refusal>
   /** The number of callers with connections of their own. */
   readonly seats: () => number
 }
@@ -113,19 +112,12 @@ const capabilities: JsonRpc.JsonObject = {
   logging: {}
 }
 
-/**
- * The extensions of the servers of a seat. Servers that are still connecting are waited for; a disconnected one counts with
- * its last declaration.
- */
+/** The extensions of the servers of a seat; a disconnected one counts with its last declaration. */
 const extensions = (gate: Duration.DurationInput) => {
   const known = new Map<string, JsonRpc.JsonObject>()
-  return ({ connected, runtime }: Seats.Seat): Effect.Effect<JsonRpc.JsonObject> =>
+  return ({ connected, runtime, settled }: Seats.Seat): Effect.Effect<JsonRpc.JsonObject> =>
     Effect.gen(function*() {
-      const settled = Stream.filter(
-        runtime.servers.changes,
-        (servers) => servers.every(({ status }) => status._tag !== "Connecting")
-      )
-      yield* Effect.timeoutOption(Stream.runHead(settled), gate)
+      yield* settled
       const note = (server: string) =>
         runtime.withClient(server, ({ capabilities }) =>
           Effect.sync(() => known.set(server, PassThrough.extensionsOf(capabilities)))).pipe(
@@ -169,10 +161,12 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
         const own = OwnTools.make(options, guard, toolSearch, tools)
 
         const list = (caller: McpServer.Caller) =>
-          Effect.map(
-            search ? Effect.succeed([]) : tools.list(caller),
-            (tools) => ({ tools: [...tools, ...Array.from(own.values(), ({ definition }) => definition)] })
-          )
+          Effect.map(search ? Effect.succeed([]) : tools.list(caller), (listed) => ({
+            tools: [
+              ...listed.map(({ item, name }) => tools.definition(name, item)),
+              ...Array.from(own.values(), ({ definition }) => definition)
+            ]
+          }))
 
         const call: McpServer.Handler = (exchange) =>
           Effect.flatMap(Tools.callOf(exchange.params), ({ args, name }) => {
@@ -204,7 +198,7 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
       instructions,
       capabilities,
       open,
-      shared: Effect.map(seats.shared, ({ context }) => context),
+      shared: Effect.map(seats.shared, ({ runtime }) => runtime),
       seats: seats.size
     }
   })

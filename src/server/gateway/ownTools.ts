@@ -9,7 +9,7 @@ import type * as McpServe from "../McpServe.ts"
 import type * as McpServer from "../McpServer.ts"
 import * as Names from "./names.ts"
 import * as PassThrough from "./passThrough.ts"
-import * as Tools from "./tools.ts"
+import type * as Tools from "./tools.ts"
 
 type Call = (
   args: JsonRpc.JsonObject,
@@ -73,9 +73,9 @@ const searching = (search: ToolSearch.ToolSearch["Type"], tools: Tools.Tools) =>
   const find: Call = ({ limit, query }, { caller }) =>
     Effect.gen(function*() {
       if (typeof query !== "string" || query.trim() === "") return yield* failed("query is missing: a few words.")
-      const { items } = yield* tools.known(caller, "5 seconds")
       // a tool for apps is not for the model that searches
-      const known = new Map(items.flatMap((one) => Tool.isAppOnly(one.item.tool) ? [] : [[one.item.name, one]]))
+      const items = (yield* tools.list(caller)).filter(({ item }) => !Tool.isAppOnly(item.tool))
+      const known = new Map(items.map((listed) => [listed.item.name, listed]))
       yield* search.index(Array.from(known.values(), ({ item }) => item))
       const hits = yield* search.search(query, { limit: typeof limit === "number" ? limit : 8 })
       const found = hits.flatMap((hit) => {
@@ -90,11 +90,9 @@ const searching = (search: ToolSearch.ToolSearch["Type"], tools: Tools.Tools) =>
     })
 
   const describe: Call = ({ name }, { caller }) =>
-    Effect.flatMap(tools.known(caller, 0), ({ find }) => {
-      const entry = typeof name === "string" ? find(name) : undefined
-      return typeof name !== "string" || entry === undefined || !Tools.isOffered(caller, entry)
-        ? failed("There is no tool of this name. Search for one.")
-        : Effect.succeed(json(tools.definition(name, entry)))
+    typeof name !== "string" ? failed("name is not a text.") : Effect.matchEffect(tools.find(name, caller), {
+      onFailure: () => failed("There is no tool of this name. Search for one."),
+      onSuccess: (entry) => Effect.succeed(json(tools.definition(name, entry)))
     })
 
   const call: Call = ({ arguments: args = {}, name }, exchange) =>

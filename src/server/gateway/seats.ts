@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type * as InputHandlers from "../../client/InputHandlers.ts"
 import { objectOf } from "../../client/messages.ts"
 import * as Protocol from "../../client/Protocol.ts"
@@ -24,7 +25,6 @@ type Ask = McpServer.Exchange["ask"]
 
 /** A runtime, and the requests that its servers are working on. */
 export interface Seat {
-  readonly context: Context.Context<McpServe.Services>
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly events: McpEvent.McpEvents["Type"]
   readonly permissions: Permissions.Permissions["Type"]
@@ -37,6 +37,8 @@ export interface Seat {
   readonly log: (server: string, message: McpServer.LogMessage) => void
   /** The names of the connected servers. */
   readonly connected: Effect.Effect<ReadonlySet<string>>
+  /** Waits for servers that are connecting, up to the gate. */
+  readonly settled: Effect.Effect<void>
 }
 
 export type Opening = Effect.Effect<Seat, McpServer.Refusal>
@@ -161,7 +163,7 @@ export interface Options {
 /** Opens a runtime that asks this caller. */
 const open = (
   runtimes: McpServe.Runtimes["Type"],
-  isLabelled: boolean,
+  { gate, naming }: McpServe.Options,
   { ask: otherwise = refuse, capabilities, isLazy, isShared = false, onOpen = () => Effect.void }: Options
 ): Effect.Effect<Seat, McpServer.Refusal, Scope.Scope> =>
   Effect.gen(function*() {
@@ -172,7 +174,7 @@ const open = (
     const context = yield* Effect.catchAll(
       runtimes.open({
         lazy: isLazy,
-        handlers: declares(capabilities) ? handlersOf(capabilities, isLabelled, ask) : undefined,
+        handlers: declares(capabilities) ? handlersOf(capabilities, naming === "qualified", ask) : undefined,
         approval: asks(capabilities, "elicitation") ? approvalBy(ask) : undefined
       }),
       (error) => {
@@ -192,7 +194,6 @@ const open = (
     }
 
     const seat: Seat = {
-      context,
       runtime,
       events: Context.get(context, McpEvent.McpEvents),
       permissions: Context.get(context, Permissions.Permissions),
@@ -215,6 +216,12 @@ const open = (
       connected: Effect.map(
         runtime.servers.list,
         (servers) => new Set(servers.flatMap(({ name, status }) => status._tag === "Connected" ? [name] : []))
+      ),
+      settled: runtime.servers.changes.pipe(
+        Stream.takeUntil((servers) => servers.every(({ status }) => status._tag !== "Connecting")),
+        Stream.runDrain,
+        Effect.timeoutOption(gate),
+        Effect.asVoid
       )
     }
     yield* onOpen(seat)
@@ -238,11 +245,9 @@ const onDemand = (opening: Opening): OnDemand => {
   return { seat: open(opening), current }
 }
 
-export const make = (
-  { maxSeats, naming, seatTimeout }: McpServe.Options,
-  runtimes: McpServe.Runtimes["Type"]
-) =>
+export const make = (options: McpServe.Options, runtimes: McpServe.Runtimes["Type"]) =>
   Effect.gen(function*() {
+    const { maxSeats, seatTimeout } = options
     const scope = yield* Effect.scope
     const table = yield* ScopedTable.make<Entry>({
       max: maxSeats,
@@ -251,7 +256,7 @@ export const make = (
       evicts: true
     })
     let uses = 0
-    const opening = (options: Options) => open(runtimes, naming === "qualified", options)
+    const opening = (seat: Options) => open(runtimes, options, seat)
     const full = McpServer.refusal(
       "overloaded",
       `The limit of ${maxSeats} callers with connections of their own is reached`

@@ -1,18 +1,15 @@
 /** The pages of a gateway for operators: health, status, and the metrics of this process in the text format of Prometheus. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
-import * as McpRuntime from "../../McpRuntime.ts"
 import type * as HttpEndpoint from "../HttpEndpoint.ts"
 import type * as McpServe from "../McpServe.ts"
 
 type Page = HttpEndpoint.Page["render"]
 
-const serversOf = ({ shared }: McpServe.Gateway) =>
-  Effect.flatMap(shared, (context) => Context.get(context, McpRuntime.McpRuntime).servers.list)
+const serversOf = ({ shared }: McpServe.Gateway) => Effect.flatMap(shared, ({ servers }) => servers.list)
 
 /** Without a token, so it names no server. */
 export const health = (gateway: McpServe.Gateway): Page =>
