@@ -44,37 +44,26 @@ export const refuse = (
 
 type Received = Readonly<Record<string, string | undefined>>
 
-/** A host with a port is allowed by its name; a name that is allowed with a port needs it. */
-const isNamed = (names: ReadonlySet<string>, host: string): boolean => {
-  const name = host.toLowerCase()
-  return names.has(name) || names.has(name.replace(/:\d{1,5}$/, ""))
-}
-
 const hostOf = (origin: string): string | undefined => {
   if (!URL.canParse(origin)) return undefined
   const { host, origin: whole, protocol } = new URL(origin)
   return whole === "null" || (protocol !== "http:" && protocol !== "https:") ? undefined : host
 }
 
-/** Checks `Host` and `Origin`; the headers let the page of an allowed origin read the response. */
-export const origin = ({ hosts, origins }: HttpEndpoint.Options) => {
+/** The hosts that are named, and the origins of pages that are allowed: those of these hosts, and others. */
+export const hosts = ({ hosts, origins }: HttpEndpoint.Options) => {
   const names = new Set(hosts.map((host) => host.toLowerCase()))
   const pages = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, "")))
-  return ({ host, origin }: Received): Effect.Effect<Headers, Response> => {
-    if (host === undefined || !isNamed(names, host)) {
-      return refuse(403, "Forbidden: this server is not called by that name (Host)")
-    }
-    if (origin === undefined) return Effect.succeed({})
-    const page = hostOf(origin)
-    if ((page === undefined || !isNamed(names, page)) && !pages.has(origin.toLowerCase())) {
-      return refuse(403, "Forbidden: pages of that origin may not call this server (Origin)")
-    }
-    return Effect.succeed({
-      "access-control-allow-origin": origin,
-      "access-control-expose-headers": "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate",
-      vary: "Origin"
-    })
+  /** A host with a port is allowed by its name; a name that is allowed with a port needs it. */
+  const isNamed = (host: string): boolean => {
+    const name = host.toLowerCase()
+    return names.has(name) || names.has(name.replace(/:\d{1,5}$/, ""))
   }
+  const isAllowed = (origin: string): boolean => {
+    const host = hostOf(origin)
+    return (host !== undefined && isNamed(host)) || pages.has(origin.toLowerCase())
+  }
+  return { isNamed, isAllowed }
 }
 
 /** The name of the bearer token, where there are tokens. */

@@ -1,15 +1,19 @@
 /** Streamable HTTP: one address for callers of both eras, whose requests are admitted, read, told apart and routed. */
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import * as Protocol from "../client/Protocol.ts"
+import * as Scoped from "../scoped.ts"
 import * as Admission from "./admission.ts"
+import * as Conversation from "./conversation.ts"
 import * as EventStream from "./eventStream.ts"
+import type * as Exchange from "./exchange.ts"
 import type * as HttpEndpoint from "./HttpEndpoint.ts"
-import * as HttpSession from "./httpSession.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 import * as ScopedTable from "./scopedTable.ts"
@@ -20,10 +24,7 @@ const { codes } = McpServer
 
 type Handled = Effect.Effect<Admission.Response, Admission.Response>
 
-const methods = "POST, GET, DELETE, OPTIONS"
-
-const allowedHeaders =
-  "Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
+// Responses
 
 /** The HTTP status of an error of the stateless era; 200 for those of handlers. */
 const statuses: ReadonlyMap<number, number> = new Map([
@@ -41,8 +42,7 @@ const statuses: ReadonlyMap<number, number> = new Map([
 /** A response that takes longer begins as a stream, so that no proxy takes the silence for the end. */
 const patience = Duration.seconds(1)
 
-const empty = (status: number, headers = {}): Admission.Response =>
-  HttpServerResponse.empty({ status, headers: { ...Admission.always, ...headers } })
+const empty = (status: number): Admission.Response => HttpServerResponse.empty({ status, headers: Admission.always })
 
 const events = (stream: Stream.Stream<Uint8Array>): Admission.Response =>
   HttpServerResponse.stream(stream, {
@@ -61,16 +61,110 @@ const respond = (stream: EventStream.EventStream, status: (code: number) => numb
 const sessionNotFound = refuse(404, "Session not found; begin anew with initialize")
 const tooManySessions = McpServer.refusal("overloaded", "Too many sessions")
 
+// Messages
+
+/** The caller of a request, and its headers. */
+type Sender = Pick<Exchange.Arrival, "header" | "principal">
+
+/** Acts on the messages of a POST. Returns when the stream of their answers has an event or has ended, or at the limit. */
+const receiveAll = <M>(
+  messages: ReadonlyArray<M>,
+  receive: (message: M, arrival: Exchange.Arrival) => Effect.Effect<void>,
+  output: EventStream.EventStream,
+  sender: Sender,
+  limit: Duration.DurationInput
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    let waiting = messages.length
+    const done = (): void => {
+      if (--waiting === 0) output.end()
+    }
+    const arrival = { ...sender, output, done }
+    const received = Effect.forEach(messages, (message) => receive(message, arrival), { discard: true })
+    return Effect.zipRight(received, output.ready(limit))
+  })
+
+/** The first version whose callers know an event without data. */
+const firstPriming = "2025-11-25"
+
+/** How many streams of a session that have ended can still be read again. */
+const maxEnded = 16
+
+type Session = Effect.Effect.Success<ReturnType<typeof makeSession>>
+
+/** A conversation whose answers leave on many streams, which can be read again where they broke. */
+const makeSession = (
+  id: string,
+  principal: string | undefined,
+  offer: McpServer.Offer,
+  options: HttpEndpoint.Options
+) =>
+  Effect.gen(function*() {
+    const fork = yield* FiberSet.makeRuntime<never, void>()
+    const standalone = new EventStream.EventStream({ ...options, name: "0" })
+    const streams = new Map([["0", standalone]])
+    let posts = 0
+    const conversation = yield* Conversation.make({
+      offer,
+      limits: options,
+      link: "http",
+      principal,
+      output: standalone
+    })
+    const endStreams = (): void => streams.forEach((stream) => stream.end())
+    yield* Scoped.onClose(endStreams)
+
+    const keep = (name: string, stream: EventStream.EventStream): void => {
+      streams.set(name, stream)
+      const ended = Array.from(streams).filter(([, { isAttached, isEnded }]) => isEnded && !isAttached)
+      for (const [name] of ended.slice(0, -maxEnded)) streams.delete(name)
+    }
+
+    const post = (messages: ReadonlyArray<Messages.Received>, sender: Sender, limit: Duration.DurationInput) =>
+      Effect.gen(function*() {
+        const name = `${++posts}`
+        const cancel = (isAbandoned: () => boolean) =>
+          Effect.sync(() => {
+            if (!isAbandoned()) return
+            for (const message of messages) if (message._tag === "Request") conversation.cancel(message.id)
+          })
+        const stream = new EventStream.EventStream({
+          ...options,
+          name,
+          primes: (conversation.protocolVersion() ?? "") >= firstPriming,
+          // the caller has some time to come back
+          left: (isAbandoned) => Effect.sync(() => fork(Effect.delay(cancel(isAbandoned), options.resumeTimeout)))
+        })
+        yield* receiveAll(messages, conversation.receive, stream, sender, limit)
+        if (!stream.isShort) keep(name, stream)
+        return stream
+      })
+
+    /** The stream for messages that belong to no request, or the rest of a stream that broke. */
+    const get = (lastEventId: string | undefined): Stream.Stream<Uint8Array> => {
+      const last = lastEventId === undefined ? undefined : EventStream.parseId(lastEventId)
+      const stream = last && streams.get(last.name)
+      // events of a stream that is no longer known are lost, and later ones come here
+      return stream === undefined ? standalone.stream() : stream.stream(last?.number)
+    }
+
+    const isBusy = (): boolean =>
+      !conversation.isIdle() || Array.from(streams.values()).some(({ isAttached }) => isAttached)
+
+    return { id, principal, conversation, post, get, isBusy, endStreams }
+  })
+
+// Requests
+
 export const make = (
   offer: McpServer.Offer,
   options: HttpEndpoint.Options
 ): Effect.Effect<HttpEndpoint.HttpEndpoint, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { keepAlive, maxMessageBytes } = options
-    const originOf = Admission.origin(options)
+    const { isAllowed, isNamed } = Admission.hosts(options)
     const principalOf = Admission.principal(options, offer)
     const stateless = yield* Stateless.make({ offer, limits: options, link: "http" })
-    const sessions = yield* ScopedTable.make<HttpSession.HttpSession>({
+    const sessions = yield* ScopedTable.make<Session>({
       max: options.maxSessions,
       timeout: options.sessionTimeout,
       isBusy: (session) => session.isBusy(),
@@ -82,6 +176,7 @@ export const make = (
     /** The protocol for one request. */
     const route = (request: HttpServerRequest.HttpServerRequest, principal: string | undefined): Handled => {
       const header: McpServer.Exchange["header"] = (name) => request.headers[name.toLowerCase()]
+      const sender = { header, principal }
       const version = header("mcp-protocol-version")
       const isStateless = version !== undefined && Protocol.statelessVersions.includes(version)
       const id = header("mcp-session-id")
@@ -100,27 +195,28 @@ export const make = (
       const withoutSession = (message: Messages.Request): Handled =>
         Effect.gen(function*() {
           yield* Admission.repeated(message, header)
+          // the ids of several callers can be equal
           const key = Symbol()
           // a caller that closes the stream cancels
           const cancel = Effect.sync(() => stateless.cancel(key))
-          const stream = new EventStream.EventStream({ maxMessageBytes, keepAlive, left: () => cancel })
-          yield* stateless.receive(message, { output: stream, principal, header, done: stream.end }, key)
-          yield* stream.ready(patience)
+          const stream = new EventStream.EventStream({ ...options, left: () => cancel })
+          const receive: typeof stateless.receive = (message, arrival) => stateless.receive(message, arrival, key)
+          yield* receiveAll([message], receive, stream, sender, patience)
           return respond(stream, (code) => statuses.get(code) ?? 200)
         })
 
       const initialize = (message: Messages.Request): Handled =>
         sessions.open((id) =>
           Effect.gen(function*() {
-            const session = yield* HttpSession.make(id, principal, offer, options)
+            const session = yield* makeSession(id, principal, offer, options)
             // the response says whether there is a session, so it waits for the handshake
-            const response = respond(yield* session.post([message], header, Duration.infinity))
+            const response = respond(yield* session.post([message], sender, Duration.infinity))
             if (!session.conversation.isOpen()) return yield* Effect.fail(response)
             return [session, HttpServerResponse.setHeader(response, "mcp-session-id", id)]
           }), Admission.failure(503, tooManySessions, message.id, { "retry-after": "10" }))
 
       const post = Effect.gen(function*() {
-        const text = yield* Admission.body(request, maxMessageBytes)
+        const text = yield* Admission.body(request, options.maxMessageBytes)
         const messages = Messages.read(text, session?.conversation.protocolVersion(), options.maxRequests)
         const only = messages.length === 1 ? messages[0] : undefined
         if (only?._tag === "Invalid") return Admission.failure(400, only.refusal, only.id)
@@ -131,7 +227,7 @@ export const make = (
         // notifications of callers mean nothing in the stateless era
         if (only !== undefined && isStateless) return empty(202)
         const current = yield* inSession
-        const stream = yield* current.post(messages, header, patience)
+        const stream = yield* current.post(messages, sender, patience)
         const isOver = stream.isShort && stream.first === undefined && sessions.find(current.id) !== current
         return isOver ? yield* sessionNotFound : respond(stream)
       })
@@ -150,34 +246,29 @@ export const make = (
         case "DELETE":
           return Effect.flatMap(inSession, ({ id }) => Effect.as(sessions.remove(id), empty(200)))
         default:
-          return refuse(405, "Method Not Allowed", { allow: methods })
+          return refuse(405, "Method Not Allowed", { allow: "POST, GET, DELETE, OPTIONS" })
       }
     }
 
     const handle = (request: HttpServerRequest.HttpServerRequest): Handled =>
       Effect.gen(function*() {
         const { headers, method, url } = request
-        const cors = yield* originOf(headers)
         const path = url.split("?", 1)[0]!
         const page = method === "GET" ? pages.get(path) : undefined
         if (path !== options.path && page === undefined) return yield* refuse(404, "Not Found")
-        if (method === "OPTIONS") {
-          return empty(204, {
-            ...cors,
-            allow: methods,
-            "access-control-allow-methods": methods,
-            "access-control-allow-headers": headers["access-control-request-headers"] ?? allowedHeaders,
-            "access-control-max-age": "600"
-          })
-        }
         if (page?.guarded === false) return yield* page.render
-        const admitted = Effect.flatMap(principalOf(headers), (principal): Handled => {
-          if (page !== undefined) return page.render
-          return isClosing ? refuse(503, "This server is closing") : route(request, principal)
-        })
-        const response = yield* Effect.merge(admitted)
-        return headers["origin"] === undefined ? response : HttpServerResponse.setHeaders(response, cors)
+        const principal = yield* principalOf(headers)
+        if (page !== undefined) return yield* page.render
+        return yield* isClosing ? refuse(503, "This server is closing") : route(request, principal)
       })
+
+    const cors = HttpMiddleware.cors({
+      allowedOrigins: (origin: string | undefined) => origin !== undefined && isAllowed(origin),
+      allowedMethods: ["POST", "GET", "DELETE"],
+      exposedHeaders: ["Mcp-Session-Id", "MCP-Protocol-Version", "WWW-Authenticate"],
+      maxAge: 600
+    })
+    const app = cors(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => Effect.merge(handle(request))))
 
     const close = Effect.suspend(() => {
       isClosing = true
@@ -188,9 +279,14 @@ export const make = (
 
     return {
       // platform runs apps uninterruptibly, and would wait for requests whose caller is gone
-      app: Effect.interruptible(
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => Effect.merge(handle(request)))
-      ),
+      app: Effect.interruptible(Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers: { host, origin } }) => {
+        if (host === undefined || !isNamed(host)) {
+          return Effect.merge(refuse(403, "Forbidden: this server is not called by that name (Host)"))
+        }
+        return origin === undefined || isAllowed(origin)
+          ? app
+          : Effect.merge(refuse(403, "Forbidden: pages of that origin may not call this server (Origin)"))
+      })),
       sessions: () => sessions.values().length,
       close
     }
