@@ -38,10 +38,10 @@ export interface Application extends Lookup.Found {
   /** Where logins are kept, in words for a person. */
   readonly keptIn: Effect.Effect<string>
   /**
-   * Starts the servers that otherwise start at their first use, waits until every server is connected and listed, or has
-   * failed once, and shows the progress. The timeout of the command bounds the wait, or else the limits of the servers.
+   * Runs this once every server is connected and listed, or has failed once, and shows the progress. Starts the servers that
+   * otherwise start at their first use. The timeout of the command bounds the wait, or else the limits of the servers.
    */
-  readonly settled: Effect.Effect<void>
+  readonly ask: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The servers and their tools after the same wait. */
   readonly listed: Effect.Effect<Settling.Listed>
   /** The servers that are starting, with the installs under way. */
@@ -111,6 +111,20 @@ export const named = (
   discovery: ConfigDiscovery.Discovery
 ): Effect.Effect<ReadonlyArray<ConfigDiscovery.Found>, McpError.NotFound> =>
   Effect.forEach(names, (name) => server(name, discovery))
+
+/** Fails for an entry that cannot be used, with the fault in its file. */
+export const usable = (
+  { name, provenance, state }: ConfigDiscovery.Found,
+  { issues }: ConfigDiscovery.Discovery
+): Effect.Effect<void, McpError.ConfigurationError> => {
+  if (state._tag !== "Invalid") return Effect.void
+  const issue = issues.find(({ server, severity }) => server === name && severity === "error")
+  return new McpError.ConfigurationError({
+    server: name,
+    path: provenance.path ?? provenance.provider,
+    detail: issue?.message ?? `its entry cannot be used (${state.kind})`
+  })
+}
 
 /** The names of the servers of a choice, or of `--server`; nothing stands for all servers. */
 const wantedOf = (

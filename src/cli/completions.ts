@@ -8,8 +8,8 @@ import * as Command from "./Command.ts"
 import { builtInOptions, entryIn, sharedOf, sharedOptions } from "./commandLine.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as Lookup from "./lookup.ts"
+import { identityOf, spelled } from "./offered.ts"
 import * as Screen from "./Screen.ts"
-import { spelled } from "./toolRef.ts"
 
 /** The names that only the servers tell. */
 export interface Known {
@@ -25,9 +25,9 @@ export const knownOf = ({ discovery, runtime }: Pick<Application.Application, "d
   Effect.map(runtime.offered(0).tools, ({ tools }): Known => ({
     servers: discovery.servers.map(({ name }) => name),
     tools: new Map(
-      tools.map(({ inputSchema, serverName, tool }) => [
-        spelled({ server: serverName, tool: tool.name }),
-        Shape.parameters(inputSchema).map(({ name }) => name)
+      tools.map((tool) => [
+        spelled(identityOf(tool)),
+        Shape.parameters(tool.inputSchema).map(({ name }) => name)
       ])
     )
   }))

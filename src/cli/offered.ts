@@ -1,28 +1,80 @@
-/** What servers offer beside tools: which of them a command asks, and why others have nothing to offer. */
+/** What servers offer: how a person names a tool, a resource or a prompt, which servers a command asks, and what they lack. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import { nearest } from "../text/nearest.ts"
+import * as ShellWords from "../text/shellWords.ts"
+import { fitted } from "../text/unicode.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
+import * as ToolName from "../tools/ToolName.ts"
 import * as Application from "./Application.ts"
 import type * as Command from "./Command.ts"
-import { Usage } from "./Command.ts"
+import { usage } from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as NoServers from "./noServers.ts"
 import * as Screen from "./Screen.ts"
 import * as View from "./serverView.ts"
-import { usable } from "./toolFound.ts"
+
+/** A tool, or a prompt, of a server. */
+export interface Identity {
+  readonly server: string
+  readonly tool: string
+}
+
+const separators = ["/", "__", ".", ":"]
+
+const folded = (text: string): string => text.replace(/[^A-Za-z0-9-]+/g, "_").toLowerCase()
+
+/**
+ * The server and the tool of `server/tool`, `server.tool` or the name that a model sees: the longest server, where one name
+ * begins with another. A tool alone has none.
+ */
+export const identify = (ref: string, { servers }: ConfigDiscovery.Discovery): Identity | undefined => {
+  const parsed = ToolName.parse(ref)
+  let best: Identity | undefined
+  for (const { name: server } of servers) {
+    const separator = ref.startsWith(server) ? separators.find((one) => ref.startsWith(one, server.length)) : undefined
+    const tool = separator === undefined
+      ? parsed !== undefined && folded(parsed.server) === folded(server) ? parsed.tool : ""
+      : ref.slice(server.length + separator.length)
+    if (tool !== "" && (best === undefined || server.length > best.server.length)) best = { server, tool }
+  }
+  return best
+}
+
+export const spelled = ({ server, tool }: Identity): string => `${server}/${tool}`
+
+/** The name as it is typed: in quotes where a shell, or the repl, would take it apart. */
+export const format = (identity: Identity): string => ShellWords.quote(spelled(identity))
+
+/** The server that is named, or those that `--server` names, or all. Their entries must be usable. */
+export const choice =
+  (server: string | undefined, shared: Command.Shared, more?: Application.Choice) =>
+  (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
+    Effect.gen(function*() {
+      const names = server === undefined ? shared.servers : [server]
+      for (const found of yield* Application.named(names, discovery)) yield* Application.usable(found, discovery)
+      return { servers: names.length === 0 ? undefined : names, consent: true, ...more }
+    })
+
+/** The server of a tool or prompt, which alone has to start; a name without a server could be anywhere. */
+export const choiceOf =
+  (ref: string, shared: Command.Shared, more?: Application.Choice) =>
+  (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
+    choice(identify(ref, discovery)?.server, shared, more)(discovery)
+
+type Unanswered = ReadonlyArray<ToolCatalog.Missing>
 
 /** The servers whose lists are not there. */
 export const Missing = Schema.Array(Schema.Struct({ server: Schema.String, ...View.Failure.fields }))
 
-export const missingOf = (all: ReadonlyArray<ToolCatalog.Missing>): typeof Missing.Type =>
+export const missingOf = (all: Unanswered): typeof Missing.Type =>
   all.map((one) => ({ server: one.server, ...View.failureOf(View.reasonOf(one)) }))
 
-/** The cause and the next step of each. */
-export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
+/** Notes the cause and the next step of each. */
+export const notes = (all: Unanswered) =>
   Effect.flatMap(Screen.Screen, (screen) =>
     screen.note(...all.flatMap((one) => {
       const error = View.reasonOf(one)
@@ -31,9 +83,73 @@ export const notes = (all: ReadonlyArray<ToolCatalog.Missing>) =>
       return View.lines(view, screen.columns, `${View.stateOf(one.status)}: `)
     })))
 
-type Unanswered = ReadonlyArray<ToolCatalog.Missing>
+interface Wanted {
+  readonly kind: "prompt" | "resource" | "tool"
+  readonly name: string
+  /** The server that is named. */
+  readonly server?: string | undefined
+  /** The names of all items. */
+  readonly all: ReadonlyArray<string>
+  readonly missing: Unanswered
+  /** How to name one of several. */
+  readonly choose: string
+}
 
-/** What all servers that a command asks have of something, and which of them have not answered. */
+/**
+ * The item that was found. Only a server that has answered can lack one, so the reason of the server that is named, or of
+ * the first while there are no items at all, comes before `NotFound`.
+ */
+export const only = <A>(
+  found: ReadonlyArray<A>,
+  { all, choose, kind, missing, name, server }: Wanted
+): Effect.Effect<A, Command.Failure, Screen.Screen> =>
+  Effect.gen(function*() {
+    const [one, ...others] = found
+    if (others.length > 0) return yield* usage(`More than one server has a ${kind} "${name}".`, choose)
+    if (one !== undefined) return one
+    const silent = missing.find((one) => one.server === server) ?? (all.length === 0 ? missing[0] : undefined)
+    if (silent !== undefined) return yield* View.reasonOf(silent)
+    yield* notes(missing)
+    return yield* new McpError.NotFound({ server: "", kind, name, suggestions: nearest(name, all) })
+  })
+
+/** The tool or prompt of this name: with its server, or alone where only one server has it. */
+export const named = <A>(
+  kind: "prompt" | "tool",
+  name: string,
+  discovery: ConfigDiscovery.Discovery,
+  items: ReadonlyArray<A>,
+  identityOf: (item: A) => Identity,
+  missing: Unanswered
+): Effect.Effect<A, Command.Failure, Screen.Screen> => {
+  const identity = identify(name, discovery)
+  const nameOf = (item: A) => identity === undefined ? identityOf(item).tool : spelled(identityOf(item))
+  const found = items.filter((item) => nameOf(item) === (identity === undefined ? name : spelled(identity)))
+  const choose = `Say which: ${found.map((item) => format(identityOf(item))).join(", ")}.`
+  return only(found, { kind, name, server: identity?.server, all: items.map(nameOf), missing, choose })
+}
+
+export const identityOf = ({ serverName: server, tool }: McpRuntime.RuntimeTool): Identity => ({
+  server,
+  tool: tool.name
+})
+
+/** The tool that a person names, on the server that has it. */
+export const tool = (
+  ref: string,
+  { ask, discovery, runtime }: Application.Application
+): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> => {
+  // the runtime knows tools by other names and tools of apps too, and why a tool is withheld
+  const found = Effect.catchTag(
+    runtime.tool(identify(ref, discovery) ?? ref),
+    "NotFound",
+    () =>
+      Effect.flatMap(runtime.tools, ({ missing, tools }) => named("tool", ref, discovery, tools, identityOf, missing))
+  )
+  return Effect.zipRight(NoServers.refuse(discovery), ask(found))
+}
+
+/** Items of all servers, and the servers that have not answered. */
 interface Gathered<A> {
   readonly items: ReadonlyArray<A>
   readonly missing: Unanswered
@@ -49,10 +165,10 @@ export type Resource = Items<Runtime["resources"]> | Items<Runtime["resourceTemp
 
 /** The resources, and then the templates. */
 export const resources = ({ resourceTemplates, resources }: Runtime): Effect.Effect<Gathered<Resource>> =>
-  Effect.map(Effect.all([resources, resourceTemplates], { concurrency: "unbounded" }), ([one, other]) => ({
+  Effect.zipWith(resources, resourceTemplates, (one, other) => ({
     items: [...one.items, ...other.items],
     missing: one.missing
-  }))
+  }), { concurrent: true })
 
 /** A command that lists what servers offer, as a document or as lines. */
 export const list = <A, D, I>(
@@ -66,87 +182,25 @@ export const list = <A, D, I>(
     readonly none: string
   }
 ): ReturnType<Command.Command["run"]> =>
-  Application.use(shared, choice(server, shared), (application) =>
-    Effect.gen(function*() {
-      const screen = yield* Screen.Screen
-      const { items, missing } = yield* askingAll(application, shared, gather(application.runtime))
-      const [only] = missing
-      if (server !== undefined && only !== undefined) return yield* View.reasonOf(only)
-      if (shared.json) {
-        yield* screen.json(shape, document(items, missingOf(missing)))
+  Application.use(
+    shared,
+    choice(server, shared, { once: true }),
+    ({ ask, discovery, runtime }) =>
+      Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const { items, missing } = yield* ask(gather(runtime))
+        const [only] = missing
+        if (server !== undefined && only !== undefined) return yield* View.reasonOf(only)
+        if (shared.json) {
+          yield* screen.json(shape, document(items, missingOf(missing)))
+          return ExitCode.ok
+        }
+        yield* screen.out(...lines(items, screen.columns))
+        if (items.length === 0) yield* NoServers.or(none, discovery)
+        yield* notes(missing)
         return ExitCode.ok
-      }
-      yield* screen.out(...lines(items, screen.columns))
-      if (items.length === 0) yield* NoServers.or(none, application.discovery)
-      yield* notes(missing)
-      return ExitCode.ok
-    }))
-
-/**
- * The only one that was found. Without one, the error is that of the server that is meant, or of the only server, if it has
- * not answered: only a server that has answered can lack something.
- */
-export const only = <A>(
-  found: ReadonlyArray<A>,
-  { runtime }: Application.Application,
-  { choose, kind, missing, name, server, suggestions }: {
-    readonly kind: "prompt" | "resource"
-    readonly name: string
-    readonly server?: string | undefined
-    readonly missing: Unanswered
-    readonly suggestions: ReadonlyArray<string>
-    /** How to name one of several. */
-    readonly choose: (all: ReadonlyArray<A>) => string
-  }
-): Effect.Effect<A, Command.Failure, Screen.Screen> =>
-  Effect.gen(function*() {
-    const [one, ...others] = found
-    if (one !== undefined && others.length === 0) return one
-    if (one !== undefined) {
-      return yield* new Usage({ detail: `More than one server has a ${kind} "${name}".`, next: choose(found) })
-    }
-    const servers = yield* runtime.servers.list
-    const meant = server ?? (servers.length === 1 ? servers[0]!.name : undefined)
-    const silent = missing.find((one) => one.server === meant)
-    if (silent !== undefined) return yield* View.reasonOf(silent)
-    yield* notes(missing)
-    return yield* new McpError.NotFound({ server: "", kind, name, suggestions: nearest(name, suggestions) })
-  })
-
-/** The server that is named, or those that `--server` names, or all. */
-export const choice = (
-  server: string | undefined,
-  shared: Command.Shared
-) =>
-(discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
-  Effect.gen(function*() {
-    const names = server === undefined ? shared.servers : [server]
-    for (const one of yield* Application.named(names, discovery)) yield* usable(one, discovery)
-    return { servers: names.length === 0 ? undefined : names, consent: true, once: true }
-  })
-
-/** The same for a command that puts what a server asks to the person. */
-export const answering = (server: string | undefined, shared: Command.Shared) => {
-  const choose = choice(server, shared)
-  return (discovery: ConfigDiscovery.Discovery) =>
-    Effect.map(choose(discovery), (one): Application.Choice => ({ ...one, answers: true }))
-}
-
-/** Shows that servers are asked. */
-export const asking = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Screen.Screen> =>
-  Effect.flatMap(Screen.Screen, (screen) =>
-    Effect.sync(() => screen.progress("connecting…")).pipe(
-      Effect.zipRight(self),
-      Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
-    ))
-
-/** The same after the first attempt of every server. `--timeout` bounds the wait and the request together. */
-export const askingAll = <A, E, R>(
-  { settled, timeout }: Application.Application,
-  shared: Command.Shared,
-  self: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R | Screen.Screen> =>
-  asking((shared.timeout ?? timeout) === undefined ? Effect.zipRight(settled, self) : self)
+      })
+  )
 
 interface Described {
   readonly description: string | undefined
@@ -160,6 +214,5 @@ export const summary = ({ description, title }: Described): string =>
 /** The same in the room of one line. */
 export const about = (described: Described, columns: number): ReadonlyArray<string> => {
   const text = summary(described)
-  const room = Math.max(20, columns - 4)
-  return text === "" ? [] : [`    ${text.length <= room ? text : `${text.slice(0, room - 1)}…`}`]
+  return text === "" ? [] : [`    ${fitted(text, Math.max(20, columns - 4))}`]
 }

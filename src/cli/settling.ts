@@ -2,7 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
@@ -93,50 +93,53 @@ export const over = (
   runtime: McpRuntime.McpRuntime["Type"],
   timeout: Duration.Duration | undefined,
   { installs, screen }: Watch
-): Pick<Application.Application, "listed" | "settled" | "starting"> => {
+): Pick<Application.Application, "ask" | "listed" | "starting"> => {
   const { servers } = runtime
   const until = (holds: (server: McpRuntime.ServerInfo) => boolean) =>
     Stream.runHead(Stream.filter(servers.changes, (all) => all.every(holds)))
-
-  const settling = (unlisted: Map<string, McpError.RuntimeError>) =>
-    Effect.gen(function*() {
-      const asleep = (yield* servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
-      // errors are in the status
-      yield* Effect.forEach(asleep, (name) => Effect.fork(Effect.ignore(servers.connect(name))), { discard: true })
-      yield* until(({ name, status }) => status._tag !== "Idle" || !asleep.includes(name))
-      yield* until(({ status }) => status._tag !== "Connecting")
-      yield* Effect.timeoutOption(until(isListed), moment)
-      const left = (yield* servers.list).filter((server) => !isListed(server))
-      yield* Effect.forEach(left, ({ name }) =>
-        Effect.map(Effect.either(runtime.refreshTools(name)), (result) => {
-          if (Either.isLeft(result)) unlisted.set(name, result.left)
-        }), { concurrency: "unbounded", discard: true })
-    })
 
   const starting = Effect.map(
     servers.list,
     (all) => all.flatMap(({ name, status }) => status._tag === "Connecting" ? [installs.get(name) ?? name] : [])
   )
-  const settled = (unlisted: Map<string, McpError.RuntimeError>) =>
-    showing(screen, () => "connecting…", starting)(
-      timeout === undefined
-        ? settling(unlisted)
-        : Effect.asVoid(Effect.timeoutOption(settling(unlisted), Duration.sum(timeout, grace)))
+
+  /** Gives the errors of lists that could not be fetched. */
+  const settle = Effect.gen(function*() {
+    const idle = (yield* servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
+    // errors are in the status
+    yield* Effect.forEach(idle, (name) => Effect.fork(Effect.ignore(servers.connect(name))), { discard: true })
+    yield* until(({ name, status: { _tag } }) => _tag !== "Connecting" && (_tag !== "Idle" || !idle.includes(name)))
+    yield* Effect.timeoutOption(until(isListed), moment)
+    const failures = yield* Effect.forEach(
+      (yield* servers.list).filter((server) => !isListed(server)),
+      ({ name }) =>
+        Effect.match(runtime.refreshTools(name), {
+          onFailure: (error) => [[name, error] as const],
+          onSuccess: () => []
+        }),
+      { concurrency: "unbounded" }
     )
+    return new Map(failures.flat())
+  })
+  const bounded = timeout === undefined
+    ? Effect.asSome(settle)
+    : Effect.timeoutOption(settle, Duration.sum(timeout, grace))
+
+  const connecting = showing(screen, () => "connecting…", starting)
 
   return {
     starting,
-    settled: Effect.suspend(() => settled(new Map())),
-    listed: Effect.gen(function*() {
-      const unlisted = new Map<string, McpError.RuntimeError>()
-      yield* settled(unlisted)
-      const isSettled = unlisted.size === 0 && (yield* starting).length === 0
+    ask: (self) => connecting(Effect.zipRight(bounded, self)),
+    listed: connecting(Effect.gen(function*() {
+      const settled = yield* bounded
+      const unlisted = new Map<string, McpError.RuntimeError>(Option.getOrElse(settled, () => []))
+      const isSettled = Option.isSome(settled) && unlisted.size === 0
       // a list that has failed, or that cannot come yet, would be waited for once more
       const tools = yield* isSettled ? runtime.tools : runtime.offered(moment).tools
       for (const { error, server, status } of tools.missing) {
         if (status._tag === "Connected" && error !== undefined && !unlisted.has(server)) unlisted.set(server, error)
       }
       return { servers: yield* servers.list, unlisted, tools }
-    })
+    }))
   }
 }

@@ -17,8 +17,8 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Command from "./Command.ts"
 import { Usage, usage } from "./Command.ts"
+import { type Identity, spelled } from "./offered.ts"
 import * as Screen from "./Screen.ts"
-import { type Identity, spelled } from "./toolRef.ts"
 
 type Json = JsonRpc.Json
 type JsonObject = JsonRpc.JsonObject

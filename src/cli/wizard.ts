@@ -10,7 +10,6 @@ import * as Form from "./form.ts"
 import * as Offered from "./offered.ts"
 import * as Screen from "./Screen.ts"
 import * as Arguments from "./toolArguments.ts"
-import { tool as find } from "./toolFound.ts"
 
 export interface Chosen {
   readonly found: McpRuntime.RuntimeTool
@@ -38,9 +37,9 @@ const among = (screen: Screen.Screen["Type"], label: string, names: ReadonlyArra
     String
   )
 
-const toolOf = (screen: Screen.Screen["Type"], { runtime, settled }: Application.Application) =>
+const toolOf = (screen: Screen.Screen["Type"], { ask, runtime }: Application.Application) =>
   Effect.gen(function*() {
-    const { missing, tools } = yield* Offered.asking(Effect.zipRight(settled, runtime.tools))
+    const { missing, tools } = yield* ask(runtime.tools)
     yield* Offered.notes(missing)
     const servers = [...new Set(tools.map(({ serverName }) => serverName))]
     if (servers.length === 0) {
@@ -64,7 +63,7 @@ export const run = (
 ): Effect.Effect<Chosen, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const found = yield* ref === undefined ? toolOf(screen, application) : find(ref, application, shared)
+    const found = yield* ref === undefined ? toolOf(screen, application) : Offered.tool(ref, application)
     const { description, inputSchema, serverName: server, tool: { name: tool } } = found
     if (description !== undefined) yield* screen.err(...description.trim().split(/\r?\n/).slice(0, 12))
     const entries: Array<readonly [name: string, value: JsonRpc.Json]> = []

@@ -18,8 +18,6 @@ import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import { reasonOf } from "../serverView.ts"
-import { choice, identityOf, usable } from "../toolFound.ts"
-import { format, spelled } from "../toolRef.ts"
 
 const reasons: Record<Trust.Why, string> = {
   new: "not approved yet",
@@ -96,7 +94,7 @@ const settled = (
       })
     }
     const found = known ?? (yield* Application.server(wanted, discovery))
-    yield* usable(found, discovery)
+    yield* Application.usable(found, discovery)
     if (found.state._tag === "Denied") {
       return yield* new McpError.PermissionDenied({
         server: found.name,
@@ -235,7 +233,7 @@ const decideTool = (
     const screen = yield* Screen.Screen
     yield* screen.err(
       [
-        { text: spelled(one), style: "strong" },
+        { text: Offered.spelled(one), style: "strong" },
         one.why === "changed" ? " is not what it was:" : " has to be approved:"
       ],
       ...ToolPins.render(one.changes).map((line) => `  ${line}`),
@@ -247,7 +245,7 @@ const decideTool = (
         next: "Look at what it is now before you agree to it."
       })
     }
-    const byFingerprint = `  mcp-runtime approve --tool ${format(one)} ${one.fingerprint}`
+    const byFingerprint = `  mcp-runtime approve --tool ${Offered.format(one)} ${one.fingerprint}`
     if (fingerprint === undefined && one.changes.some(({ omitted = 0 }) => omitted > 0)) {
       yield* screen.err(
         [
@@ -265,7 +263,7 @@ const decideTool = (
     }
     if (screen.isInteractive && !(yield* Screen.confirm(screen, "Use it as it is now?"))) return "refused"
     yield* pins.approve(one.server, one.tool, one.fingerprint)
-    yield* screen.note([{ text: "approved", style: "good" }, `: ${spelled(one)}`])
+    yield* screen.note([{ text: "approved", style: "good" }, `: ${Offered.spelled(one)}`])
     return "approved"
   })
 
@@ -276,14 +274,14 @@ const approveTool = (
   Application.use(
     shared,
     (discovery) =>
-      identityOf(ref, discovery) === undefined
+      Offered.identify(ref, discovery) === undefined
         ? usage("The tool is to be named with its server.", "Write SERVER/TOOL.")
-        : choice(ref, discovery, shared),
-    ({ discovery, pins, runtime, settled }) =>
+        : Offered.choiceOf(ref, shared)(discovery),
+    ({ discovery, pins, runtime, ask }) =>
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
-        const identity = identityOf(ref, discovery)!
-        const { missing, quarantined, tools } = yield* Offered.asking(Effect.zipRight(settled, runtime.tools))
+        const identity = Offered.identify(ref, discovery)!
+        const { missing, quarantined, tools } = yield* ask(runtime.tools)
         const absent = missing.find(({ server }) => server === identity.server)
         if (absent !== undefined) return yield* reasonOf(absent)
         const one = quarantined.find(({ server, tool }) => server === identity.server && tool === identity.tool)
@@ -297,7 +295,9 @@ const approveTool = (
             suggestions: nearest(identity.tool, names)
           })
         }
-        if (one === undefined) yield* screen.note(`${spelled(identity)} has not changed, so it needs no approval.`)
+        if (one === undefined) {
+          yield* screen.note(`${Offered.spelled(identity)} has not changed, so it needs no approval.`)
+        }
         const decision = one === undefined ? "unneeded" : yield* decideTool(one, args[0]?.toLowerCase(), pins)
         if (shared.json) {
           yield* screen.json(ToolApproval, {

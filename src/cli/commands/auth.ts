@@ -16,7 +16,6 @@ import * as NoServers from "../noServers.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
-import { usable } from "../toolFound.ts"
 
 const State = Schema.Literal("logged-in", "logged-out", "configured", "blocked", "disabled", "invalid", "unknown")
 
@@ -118,7 +117,7 @@ const one =
   (server: string, more: Pick<Application.Choice, "browser" | "scopes"> = {}) =>
   (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
     Effect.gen(function*() {
-      yield* usable(yield* remote(server, discovery), discovery)
+      yield* Application.usable(yield* remote(server, discovery), discovery)
       return { ...more, servers: [server], consent: true, rests: true }
     })
 

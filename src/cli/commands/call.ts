@@ -6,7 +6,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as McpClient from "../../client/McpClient.ts"
-import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Application from "../Application.ts"
@@ -15,9 +14,9 @@ import type * as Command from "../Command.ts"
 import { Usage } from "../Command.ts"
 import { sharedOptions } from "../commandLine.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
 import * as Arguments from "../toolArguments.ts"
-import { choice, tool as find } from "../toolFound.ts"
 
 /** The document of `call --json`. */
 export const Called = Schema.Struct({
@@ -145,10 +144,6 @@ const perform = (
     return isError ? ExitCode.tool : ExitCode.ok
   })
 
-/** The person who calls a tool answers its questions. */
-const answering = (ref: string, shared: Command.Shared) => (discovery: ConfigDiscovery.Discovery) =>
-  Effect.map(choice(ref, discovery, shared), (one): Application.Choice => ({ ...one, answers: true }))
-
 const guided: Command.Command["run"] = (invocation) =>
   Effect.gen(function*() {
     const { args: [ref, ...words], shared, value } = invocation
@@ -163,13 +158,11 @@ const guided: Command.Command["run"] = (invocation) =>
     if (words.length > 0 || value("args") !== undefined) {
       return yield* new Usage({ detail: "The wizard asks for the arguments.", next: "Write them, or --wizard." })
     }
-    const choose = (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
-      ref === undefined
-        ? Effect.succeed({ answers: true, consent: shared.servers.length > 0 })
-        : answering(ref, shared)(discovery)
-    return yield* Application.use(shared, choose, (application) =>
+    return yield* Application.use(shared, Offered.choiceOf(ref ?? "", shared, { answers: true }), (application) =>
       Effect.gen(function*() {
-        const wizard = yield* Effect.promise(() => import("../wizard.ts"))
+        const wizard = yield* Effect.promise(() =>
+          import("../wizard.ts")
+        )
         const { args, found, isWanted } = yield* wizard.run(ref, application, shared)
         return isWanted ? yield* perform(application, found, args, invocation) : ExitCode.ok
       }))
@@ -185,11 +178,15 @@ const run: Command.Command["run"] = (invocation) => {
     Effect.flatMap(
       typed(invocation),
       (build) =>
-        Application.use(shared, answering(ref, shared), (application) =>
-          Effect.gen(function*() {
-            const found = yield* find(ref, application, shared)
-            return yield* perform(application, found, yield* build(found.inputSchema), invocation)
-          }))
+        Application.use(
+          shared,
+          Offered.choiceOf(ref, shared, { answers: true }),
+          (application) =>
+            Effect.gen(function*() {
+              const found = yield* Offered.tool(ref, application)
+              return yield* perform(application, found, yield* build(found.inputSchema), invocation)
+            })
+        )
     )
 }
 

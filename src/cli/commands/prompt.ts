@@ -12,8 +12,6 @@ import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
-import { identityOf } from "../toolFound.ts"
-import { format, spelled } from "../toolRef.ts"
 import { signature } from "./prompts.ts"
 
 /** The document of `prompt --json`. */
@@ -40,23 +38,12 @@ const typed = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, 
     (pairs) => new Map(pairs)
   )
 
-const find = (ref: string, application: Application.Application, shared: Command.Shared) =>
+const find = (ref: string, application: Application.Application) =>
   Effect.gen(function*() {
-    const { discovery, runtime } = application
-    yield* NoServers.refuse(discovery)
-    const identity = identityOf(ref, discovery)
-    const { items, missing } = yield* Offered.askingAll(application, shared, runtime.prompts)
-    const found = items.filter(({ name, server }) =>
-      identity === undefined ? name === ref : server === identity.server && name === identity.tool
-    )
-    return yield* Offered.only(found, application, {
-      kind: "prompt",
-      name: ref,
-      server: identity?.server,
-      missing,
-      suggestions: items.map(({ name, server }) => identity === undefined ? name : spelled({ server, tool: name })),
-      choose: (all) => `Say which: ${all.map(({ name, server }) => format({ server, tool: name })).join(", ")}.`
-    })
+    yield* NoServers.refuse(application.discovery)
+    const { items, missing } = yield* application.ask(application.runtime.prompts)
+    const identityOf = ({ name, server }: Offered.Prompt) => ({ server, tool: name })
+    return yield* Offered.named("prompt", ref, application.discovery, items, identityOf, missing)
   })
 
 const check = (prompt: Offered.Prompt, given: ReadonlyMap<string, string>): Effect.Effect<void, Usage> => {
@@ -86,13 +73,13 @@ const run: Command.Command["run"] = ({ args: [ref = "", ...words], shared }) =>
   Effect.flatMap(typed(words), (given) =>
     Application.use(
       shared,
-      (discovery) => Offered.answering(identityOf(ref, discovery)?.server, shared)(discovery),
+      Offered.choiceOf(ref, shared, { answers: true, once: true }),
       (application) =>
         Effect.gen(function*() {
           const screen = yield* Screen.Screen
-          const found = yield* find(ref, application, shared)
+          const found = yield* find(ref, application)
           yield* check(found, given)
-          const { description, messages } = yield* Offered.asking(
+          const { description, messages } = yield* application.ask(
             application.runtime.getPrompt(found.server, found.name, Object.fromEntries(given), { origin: "person" })
           )
           if (shared.json) {

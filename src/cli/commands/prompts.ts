@@ -4,7 +4,6 @@ import type * as Command from "../Command.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import type * as Screen from "../Screen.ts"
-import { format } from "../toolRef.ts"
 
 /** The document of `prompts --json`. */
 export const Prompts = Schema.Struct({
@@ -23,9 +22,10 @@ export const Prompts = Schema.Struct({
 })
 
 export const signature = ({ arguments: args, name, server }: Offered.Prompt): string =>
-  [format({ server, tool: name }), ...args.map(({ name, required }) => required ? `${name}=…` : `[${name}=…]`)].join(
-    " "
-  )
+  [Offered.format({ server, tool: name }), ...args.map(({ name, required }) => required ? `${name}=…` : `[${name}=…]`)]
+    .join(
+      " "
+    )
 
 const run: Command.Command["run"] = (invocation) =>
   Offered.list(invocation, {

@@ -46,16 +46,17 @@ export const owners = (uri: string, entries: ReadonlyArray<Entry>): ReadonlyArra
   return [...new Set(fitting.filter(({ start }) => start.length === longest).map(({ server }) => server))]
 }
 
-const find = (uri: string, application: Application.Application, shared: Command.Shared) =>
+const find = (uri: string, application: Application.Application) =>
   Effect.gen(function*() {
     yield* NoServers.refuse(application.discovery)
-    const { items, missing } = yield* Offered.askingAll(application, shared, Offered.resources(application.runtime))
-    return yield* Offered.only(owners(uri, items), application, {
+    const { items, missing } = yield* application.ask(Offered.resources(application.runtime))
+    const servers = owners(uri, items)
+    return yield* Offered.only(servers, {
       kind: "resource",
       name: uri,
       missing,
-      suggestions: items.flatMap((one) => "uri" in one ? [one.uri] : []),
-      choose: (servers) => `Say which with --server: ${servers.join(", ")}.`
+      all: items.flatMap((one) => "uri" in one ? [one.uri] : []),
+      choose: `Say which with --server: ${servers.join(", ")}.`
     })
   })
 
@@ -64,33 +65,33 @@ const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) => {
   if (shared.json && format !== undefined) {
     return Effect.fail(new Usage({ detail: "--json and --output are two formats.", next: "Use one of them." }))
   }
-  return Application.use(shared, Offered.answering(undefined, shared), (application) =>
-    Effect.gen(function*() {
-      const { runtime } = application
-      const screen = yield* Screen.Screen
-      const [named, ...others] = shared.servers
-      // a server may have more than it lists
-      const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application, shared)
-      const contents = yield* Offered.askingAll(
-        application,
-        shared,
-        runtime.readResource(server, uri, { origin: "person" })
-      )
-      const file = value("out")
-      const parts = contents.map(CallResult.ofResource)
-      if (file !== undefined) yield* CallResult.write(file, yield* CallResult.bytes(parts))
-      if (shared.json) {
-        yield* screen.json(Read, { server, uri, contents })
-      } else if (file === undefined && format === "raw") {
-        for (const one of yield* CallResult.bytes(parts)) yield* screen.bytes(one)
-      } else if (file === undefined) {
-        for (const [at, part] of parts.entries()) {
-          if (parts.length > 1) yield* screen.out([{ text: contents[at]!.uri, style: "strong" }])
-          yield* screen.out(...CallResult.lines([part], format))
+  return Application.use(
+    shared,
+    Offered.choice(undefined, shared, { answers: true, once: true }),
+    (application) =>
+      Effect.gen(function*() {
+        const { ask, runtime } = application
+        const screen = yield* Screen.Screen
+        const [named, ...others] = shared.servers
+        // a server may have more than it lists
+        const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application)
+        const contents = yield* ask(runtime.readResource(server, uri, { origin: "person" }))
+        const file = value("out")
+        const parts = contents.map(CallResult.ofResource)
+        if (file !== undefined) yield* CallResult.write(file, yield* CallResult.bytes(parts))
+        if (shared.json) {
+          yield* screen.json(Read, { server, uri, contents })
+        } else if (file === undefined && format === "raw") {
+          for (const one of yield* CallResult.bytes(parts)) yield* screen.bytes(one)
+        } else if (file === undefined) {
+          for (const [at, part] of parts.entries()) {
+            if (parts.length > 1) yield* screen.out([{ text: contents[at]!.uri, style: "strong" }])
+            yield* screen.out(...CallResult.lines([part], format))
+          }
         }
-      }
-      return ExitCode.ok
-    }))
+        return ExitCode.ok
+      })
+  )
 }
 
 export const command: Command.Command = {

@@ -172,7 +172,7 @@ const reconnect: Command.Command = {
     Application.use(
       shared,
       Offered.choice(server, shared),
-      ({ runtime }) => Effect.as(Offered.asking(runtime.servers.reconnect(server)), ExitCode.ok)
+      ({ ask, runtime }) => Effect.as(ask(runtime.servers.reconnect(server)), ExitCode.ok)
     )
 }
 

@@ -6,9 +6,8 @@ import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
+import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
-import { choice, tool as find } from "../toolFound.ts"
-import { format, spelled } from "../toolRef.ts"
 import { shapeOf, ToolShape } from "./tools.ts"
 
 /** A schema may refer to itself. */
@@ -63,14 +62,15 @@ export const signature = (name: string, schema: JsonObject): string => {
 }
 
 export const lines = (found: McpRuntime.RuntimeTool): ReadonlyArray<Screen.Line> => {
-  const { description, inputSchema, name, serverName: server, tool } = found
+  const { description, inputSchema, name, tool } = found
+  const identity = Offered.identityOf(found)
   const { outputSchema } = tool
   const parameters = Shape.parameters(inputSchema)
   const results = outputSchema === undefined ? [] : Shape.parameters(outputSchema)
   const example = parameters.filter(({ required }) => required).map(({ name }) => ` ${name}=…`).join("")
   const said = hints(found)
   return [
-    [strong(signature(spelled({ server, tool: tool.name }), inputSchema))],
+    [strong(signature(Offered.spelled(identity), inputSchema))],
     [weak(`for a model: ${name}`)],
     ...(said.length === 0 ? [] : [[weak(`it says of itself: ${said.join(", ")}`)]]),
     ...(description === undefined ? [] : ["", ...textLines(description.trim(), "")]),
@@ -81,24 +81,18 @@ export const lines = (found: McpRuntime.RuntimeTool): ReadonlyArray<Screen.Line>
       ? []
       : ["", [strong("Result")], ...results.flatMap((one) => parameterLines(outputSchema, one, 0))]),
     "",
-    [weak(`mcp-runtime call ${format({ server, tool: tool.name })}${example}`)]
+    [weak(`mcp-runtime call ${Offered.format(identity)}${example}`)]
   ]
 }
 
-const run: Command.Command["run"] = ({ args, shared }) => {
-  const ref = args[0]!
-  return Application.use(
-    shared,
-    (discovery) => choice(ref, discovery, shared),
-    (application) =>
-      Effect.gen(function*() {
-        const screen = yield* Screen.Screen
-        const found = yield* find(ref, application, shared)
-        yield* shared.json ? screen.json(ToolShape, shapeOf(found)) : screen.out(...lines(found))
-        return ExitCode.ok
-      })
-  )
-}
+const run: Command.Command["run"] = ({ args: [ref = ""], shared }) =>
+  Application.use(shared, Offered.choiceOf(ref, shared), (application) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const found = yield* Offered.tool(ref, application)
+      yield* shared.json ? screen.json(ToolShape, shapeOf(found)) : screen.out(...lines(found))
+      return ExitCode.ok
+    }))
 
 export const command: Command.Command = {
   args: [{ name: "tool", about: "server/tool, or the tool alone where only one server has it.", required: true }],

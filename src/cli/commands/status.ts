@@ -14,7 +14,6 @@ import * as Following from "../following.ts"
 import * as Latency from "../latency.ts"
 import * as Layout from "../layout.ts"
 import * as NoServers from "../noServers.ts"
-import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
@@ -167,14 +166,13 @@ const looks = 3
 const once = (watching: Watching) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const { application: { runtime, settled }, latency, shared } = watching
+    const { application: { ask, runtime }, latency, shared } = watching
     // a server that does not answer once is not waited for again
     const isSilent = Effect.map(
       runtime.servers.list,
       (infos) => infos.some(({ name }) => latency.of(name).at(-1) === null)
     )
-    yield* settled
-    yield* Offered.asking(Effect.repeat(Effect.zipRight(latency.measure, isSilent), {
+    yield* ask(Effect.repeat(Effect.zipRight(latency.measure, isSilent), {
       times: looks - 1,
       until: (is) => is
     }))

@@ -12,7 +12,6 @@ import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
-import { format } from "../toolRef.ts"
 
 const hint = <Name extends string>(name: Name) => Schema.fromKey(orNull(Schema.Boolean), name)
 
@@ -82,11 +81,11 @@ const withheldLines = (tools: McpRuntime.Tools): ReadonlyArray<string> => {
   const unpinned = tools.quarantined.find(({ why }) => why !== "changed")
   return [
     ...withheldOf(tools).map(({ server, tool, why }) =>
-      `withheld: ${format({ server, tool })} (${quarantines.get(why) ?? why})`
+      `withheld: ${Offered.format({ server, tool })} (${quarantines.get(why) ?? why})`
     ),
     ...(unpinned === undefined
       ? []
-      : [`Look at each one and approve it: mcp-runtime approve --tool ${format(unpinned)}`])
+      : [`Look at each one and approve it: mcp-runtime approve --tool ${Offered.format(unpinned)}`])
   ]
 }
 
@@ -104,7 +103,7 @@ export const command: Command.Command = {
     const names = server === undefined ? shared.servers : [server]
     return Application.use(
       shared,
-      Offered.choice(server, shared),
+      Offered.choice(server, shared, { once: true }),
       ({ discovery, listed }) =>
         Effect.gen(function*() {
           const screen = yield* Screen.Screen
@@ -123,9 +122,9 @@ export const command: Command.Command = {
               withheld: withheldOf(all.tools)
             })
           } else {
-            const rows = tools.map(({ description, serverName, tool }): ReadonlyArray<Layout.Cell> => [
-              { text: format({ server: serverName, tool: tool.name }), style: "strong" },
-              Offered.summary({ description, title: tool.title })
+            const rows = tools.map((found): ReadonlyArray<Layout.Cell> => [
+              { text: Offered.format(Offered.identityOf(found)), style: "strong" },
+              Offered.summary({ description: found.description, title: found.tool.title })
             ])
             if (rows.length > 0) yield* screen.out(...Layout.lines(["TOOL", "ABOUT"], rows, screen.columns))
             else yield* NoServers.or("No tools were found.", discovery)
