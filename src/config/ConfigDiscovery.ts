@@ -222,13 +222,12 @@ const following = (options: () => Options) =>
     // the last discovery, so that a new subscriber misses nothing since
     let last: Discovery | undefined
     const turn = yield* Effect.makeSemaphore(1)
-    /** The discovery, and whether it differs from the one before. */
     const next = Effect.gen(function*() {
+      const before = last
       const { discovery, paths } = yield* look
-      const isNew = last === undefined || signature(last) !== signature(discovery)
       last = discovery
       if (paths.join("\0") !== (yield* watched).join("\0")) yield* SubscriptionRef.set(watched, paths)
-      return [discovery, isNew] as const
+      return { before, discovery }
     }).pipe(turn.withPermits(1))
 
     const changes: Service["changes"] = watched.changes.pipe(
@@ -237,9 +236,10 @@ const following = (options: () => Options) =>
       // a decision is not debounced, because a person waits for it
       Stream.merge(trust.changes),
       Stream.mapEffect(() => next),
-      Stream.filterMap(([discovery, isNew]) => isNew ? Option.some(discovery) : Option.none())
+      Stream.filter(({ before, discovery }) => before === undefined || signature(before) !== signature(discovery)),
+      Stream.map(({ discovery }) => discovery)
     )
-    const discover = Effect.map(next, ([discovery]) => discovery)
+    const discover = Effect.map(next, ({ discovery }) => discovery)
     return { discover, current: Effect.suspend(() => last === undefined ? discover : Effect.succeed(last)), changes }
   })
 

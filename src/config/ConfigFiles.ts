@@ -321,21 +321,34 @@ export const make: (
       }
     }
 
-    /** Hosts have hundreds of paths, and few are in use: each folder is listed once, before what is below it is looked for. */
+    /**
+     * Hosts have hundreds of paths, and few are in use: a folder is listed once, before what is below it is looked for, but
+     * for one with a single wanted name, because it costs as much to open that.
+     */
     const find: ConfigFiles["Type"]["find"] = (paths) =>
       Effect.suspend(() => {
         const found = new Map(paths.map((at): [string, ReadonlyArray<string>] => [at, at.includes("*") ? [] : [at]]))
+        const absolute = paths.map((at) => path.resolve(at))
+        const wanted = new Map<string, Set<string>>()
+        for (const file of absolute) {
+          for (let at = file; wanted.get(path.dirname(at))?.has(at) !== true; at = path.dirname(at)) {
+            wanted.set(path.dirname(at), (wanted.get(path.dirname(at)) ?? new Set()).add(at))
+          }
+        }
         const listed = once(namesIn)
         const matches = once(async (at): Promise<ReadonlyArray<string>> => {
           const parent = path.dirname(at)
           if (parent === at) return [at]
-          const below = (await matches(parent)).map(async (folder) =>
+          const folders = await matches(parent)
+          if (folders.length === 0) return []
+          if (!at.includes("*") && wanted.get(parent)?.size === 1) return [at]
+          const below = folders.map(async (folder) =>
             (await listed(folder))(path.basename(at)).map((name) => path.join(folder, name))
           )
           return (await Promise.all(below)).flat().slice(0, maxMatches)
         })
-        const look = async (at: string): Promise<void> => {
-          const all = await matches(path.resolve(at))
+        const look = async (at: string, index: number): Promise<void> => {
+          const all = await matches(absolute[index]!)
           found.set(at, at.includes("*") ? all : all.length === 0 ? [] : [at])
         }
         return Effect.map(within(() => Promise.all(paths.map(look)), () => []), () => new Map(found))
