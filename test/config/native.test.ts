@@ -1,15 +1,16 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import Ajv from "ajv/dist/2020.js"
 import { Effect, Either } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { jsonSchema } from "../../schema/nativeDocument.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import { tables } from "../../src/config/fields.ts"
 import type * as FieldSchema from "../../src/config/fieldSchema.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as Merge from "../../src/config/merge.ts"
-import { jsonSchema } from "../../src/config/nativeDocument.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Trust from "../../src/config/Trust.ts"
@@ -23,8 +24,8 @@ const read = (text: string, ending = "json") =>
     path: `mcp-client.${ending}`
   })
 
-const published = readFileSync(new URL("../../schema/mcp-client.schema.json", import.meta.url), "utf8")
-const validate = new Ajv({ strict: false }).compile(JSON.parse(published))
+const schemaFile = new URL("../../schema/mcp-client.schema.json", import.meta.url)
+const validate = new Ajv({ strict: false }).compile(JSON.parse(readFileSync(schemaFile, "utf8")))
 
 /** What is said about the meaning of what is written, and not about its form. */
 const aboutMeaning: ReadonlySet<ConfigIssue.Kind> = new Set<ConfigIssue.Kind>([
@@ -327,9 +328,8 @@ const agree = (document: unknown) =>
   })
 
 describe("the native format", () => {
-  it("publishes the schema that the code has", () => {
-    assert.strictEqual(published, `${JSON.stringify(jsonSchema(), null, 2)}\n`, "npm run schema")
-  })
+  it("publishes the schema that the code has", () =>
+    expect(`${JSON.stringify(jsonSchema(), null, 2)}\n`).toMatchFileSnapshot(fileURLToPath(schemaFile)))
 
   it.effect.prop("publishes a schema that takes what is read without a word, and refuses the rest", [
     written,

@@ -15,7 +15,7 @@ const codeLines = (text: string): number =>
 
 /** Modules that hold rows of data, which are counted beside the code. */
 const tables = new Set([
-  ...["fields", "hosts", "issueSentences", "knownPackages", "launchers", "loginFields", "nativeSchema", "variableNames"]
+  ...["fields", "hosts", "issueSentences", "knownPackages", "launchers", "loginFields", "variableNames"]
     .map((name) => `config/${name}.ts`),
   "safety/injectionPhrases.ts",
   "text/asciiLookAlikes.ts",

@@ -1,4 +1,4 @@
-// @effect-diagnostics strictEffectProvide:off -- a command is an entry point
+// @effect-diagnostics strictEffectProvide:off nodeBuiltinImport:off -- a command is an entry point
 /** `mcp-runtime config`: what was found where, what is wrong with it, and changes of it. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -6,11 +6,11 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { createRequire } from "node:module"
 import * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as ConfigFiles from "../../config/ConfigFiles.ts"
 import * as Dialect from "../../config/Dialect.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
-import { jsonSchema } from "../../config/nativeDocument.ts"
 import * as Trust from "../../config/Trust.ts"
 import * as McpError from "../../McpError.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
@@ -38,10 +38,11 @@ const overview = ({ shared }: Command.Invocation) =>
       return ExitCode.ok
     }))
 
-const schema = Effect.flatMap(
-  Screen.Screen,
-  (screen) => Effect.as(screen.json(Schema.Unknown, jsonSchema()), ExitCode.ok)
-)
+/** The file that the package has for editors. */
+const schema = Effect.flatMap(Screen.Screen, (screen) => {
+  const published = createRequire(import.meta.url)("effect-mcp-runtime/schema/mcp-client.schema.json")
+  return Effect.as(screen.json(Schema.Unknown, published), ExitCode.ok)
+})
 
 /** The document of `config validate --json`. */
 export const Validated = Schema.Struct({

@@ -1,15 +1,16 @@
 /**
  * The published JSON Schema of the native format (`mcp-client.json`, `.jsonc` and `.toml`), made from the rows of `fields.ts`.
- * The reader is lenient; the schema says what it reads without a warning.
+ * The reader is lenient; the schema says what it reads without a warning. `npm run schema` writes it, and the package has
+ * only what is written.
  */
 import * as JSONSchema from "effect/JSONSchema"
 import type * as Schema from "effect/Schema"
-import { tables } from "./fields.ts"
-import * as FieldSchema from "./fieldSchema.ts"
-import { Login } from "./Login.ts"
-import { login } from "./loginFields.ts"
+import { tables } from "../src/config/fields.ts"
+import * as FieldSchema from "../src/config/fieldSchema.ts"
+import { Login } from "../src/config/Login.ts"
+import { login } from "../src/config/loginFields.ts"
+import { ownHeaders } from "../src/config/readValues.ts"
 import * as Parts from "./nativeSchema.ts"
-import { ownHeaders } from "./readValues.ts"
 
 type Json = { readonly [Key in string]: unknown }
 type Rows = { readonly [Key in string]: FieldSchema.Row }
