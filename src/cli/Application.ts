@@ -299,9 +299,8 @@ const opened = <A, E, R>(
       // the discovery that was shown is used, unless a server has just been approved
       if (asked !== undefined && (yield* Asking.consent(trust, asked))) yield* discover
       const answers = yield* Answers.make(shared)
-      if (asked !== undefined) {
-        const { servers } = yield* current
-        yield* answers.ask(servers.filter(({ name }) => asked.has(name)))
+      if (asked !== undefined || shared.inputs.length > 0) {
+        yield* answers.ask(only(names, yield* current).servers, asked ?? new Set())
       }
       const turns = yield* Effect.makeSemaphore(1)
       const scope = yield* Effect.scope

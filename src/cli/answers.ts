@@ -43,19 +43,23 @@ export const withEnvFiles = <A, E, R>(
 const keyOf = ({ fingerprint, id, origin, path, secret }: Resolution.Question): string =>
   JSON.stringify([secret ? "secret" : "input", path, id, Scope.rights(origin).environment ? null : fingerprint])
 
-/** The references of a configuration that a person can answer. */
-const asks = (config: ServerConfig.ServerConfig): boolean =>
+/** The ids of a configuration for which a person has answers. */
+const idsOf = (config: ServerConfig.ServerConfig): ReadonlyArray<string> =>
   ServerConfig.texts(config).flatMap(({ template }) => Interpolation.references(template))
-    .some(({ kind }) => kind === "input" || kind === "secret")
+    .flatMap(({ kind, name }) => kind === "input" || kind === "secret" ? [name] : [])
 
 export interface Answers {
   /** Answers from `--input`, from this run and from earlier ones. */
   readonly sources: Pick<Resolution.Options, "input" | "secret">
-  /** Asks the person at the terminal for what these servers ask for and nothing answers yet. */
-  readonly ask: (servers: ReadonlyArray<ConfigDiscovery.Found>) => Effect.Effect<void>
+  /**
+   * Asks the person at the terminal for what nothing answers yet, for the servers with these names and for those with an
+   * input that `--input` names without a value.
+   */
+  readonly ask: (servers: ReadonlyArray<ConfigDiscovery.Found>, names: ReadonlySet<string>) => Effect.Effect<void>
 }
 
-export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared) {
+/** @param keeps - keeps the values of `--input` for later runs too, when `ask` is called */
+export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared, keeps = false) {
   const screen = yield* Screen.Screen
   const store = yield* NodeTokenStore.make()
   const given = new Map<string, string>()
@@ -81,17 +85,13 @@ export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared) {
     return anew.has(question.id) ? Effect.succeedNone : Effect.orElseSucceed(store.get(key), () => Option.none())
   }
 
-  const asked = Effect.fnUntraced(function*(question: Resolution.Question) {
-    const { choices, default: fallback, description, id, secret, server } = question
-    yield* screen.err(
-      [{ text: server, style: "strong" }, ` asks for ${id}${description === undefined ? "" : `: ${description}`}`],
-      ...(choices === undefined ? [] : [`  one of ${choices.join(", ")}`])
-    )
-    for (;;) {
-      const answer = yield* screen.ask(`${id}${fallback === undefined ? "" : ` [${fallback}]`}: `, secret)
-      if (answer === undefined || answer === "") return Option.none<Redacted.Redacted>()
-      if (choices !== undefined && !choices.includes(answer)) continue
-      const value = Redacted.make(answer)
+  const keep = (question: Resolution.Question, value: Redacted.Redacted) =>
+    Effect.gen(function*() {
+      const { choices, id } = question
+      if (choices?.includes(Redacted.value(value)) === false) {
+        yield* screen.note(`The answer to ${id} is not kept: it is one of ${choices.join(", ")}.`)
+        return Option.none()
+      }
       typed.set(keyOf(question), value)
       yield* Effect.matchEffect(store.set(keyOf(question), value), {
         onFailure: ({ detail }) => screen.note(`The answer is not kept: ${detail}.`),
@@ -102,24 +102,39 @@ export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared) {
           )
       })
       return Option.some(value)
+    })
+
+  const asked = Effect.fnUntraced(function*(question: Resolution.Question) {
+    const { choices, default: fallback, description, id, secret, server } = question
+    yield* screen.err(
+      [{ text: server, style: "strong" }, ` asks for ${id}${description === undefined ? "" : `: ${description}`}`],
+      ...(choices === undefined ? [] : [`  one of ${choices.join(", ")}`])
+    )
+    for (;;) {
+      const answer = yield* screen.ask(`${id}${fallback === undefined ? "" : ` [${fallback}]`}: `, secret)
+      if (answer === undefined || answer === "") return Option.none<Redacted.Redacted>()
+      if (choices !== undefined && !choices.includes(answer)) continue
+      return yield* keep(question, Redacted.make(answer))
     }
   })
 
   const asking = (question: Resolution.Question) =>
-    Effect.flatMap(known(question), (answer) => Option.isSome(answer) ? Effect.succeed(answer) : asked(question))
+    Effect.flatMap(known(question), (answer) => {
+      if (Option.isNone(answer)) return screen.isInteractive ? asked(question) : Effect.succeedNone
+      return keeps && given.has(question.id) ? keep(question, answer.value) : Effect.succeed(answer)
+    })
 
-  const sources = { input: known, secret: known }
   // resolved as at a connect, so that what is asked for is what the connect will need
   const { resolve } = yield* Resolution.make({ input: asking, secret: asking })
   const answers: Answers = {
-    sources,
-    ask: (servers) =>
-      screen.isInteractive
-        ? Effect.forEach(servers, ({ config, state }) =>
-          state._tag === "Ready" && config !== undefined && asks(config)
-            ? Effect.ignore(resolve(config))
-            : Effect.void, { discard: true })
-        : Effect.void
+    sources: { input: known, secret: known },
+    ask: (servers, names) =>
+      Effect.forEach(servers, ({ config, name, state }) => {
+        const ids = config === undefined || state._tag !== "Ready" ? [] : idsOf(config)
+        const isAsked = screen.isInteractive && ids.some((id) => names.has(name) || anew.has(id))
+        const isKept = keeps && ids.some((id) => given.has(id))
+        return config !== undefined && (isAsked || isKept) ? Effect.ignore(resolve(config)) : Effect.void
+      }, { discard: true })
   }
   return answers
 }, Effect.provide(disk))

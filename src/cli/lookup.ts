@@ -57,7 +57,7 @@ const asked = Effect.fnUntraced(function*(shared: Command.Shared) {
   const folder = resolve()
   const root = shared.root === undefined ? undefined : resolve(shared.root)
   const files = shared.configs.map((file) => ({ path: resolve(file) }))
-  const servers = yield* TypedServers.all(shared, folder, host)
+  const servers = yield* TypedServers.all(shared, root ?? folder, host)
   const isOnly = files.length + servers.length > 0
   const config = {
     ...(root === undefined ? {} : { root, directory: root }),

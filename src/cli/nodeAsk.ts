@@ -78,11 +78,12 @@ const openTerminal = (): Tty.ReadStream | undefined => {
 export const atTerminal = (output: NodeJS.WriteStream, interrupt: () => void) => {
   const terminal = output.isTTY === true ? openTerminal() : undefined
   terminal?.destroy()
-  return terminal && ((question: string): Effect.Effect<string | undefined> =>
+  return terminal && ((question: string, isHidden = false): Effect.Effect<string | undefined> =>
     // open only for the question, because an open terminal takes the keys of every other program
     Effect.acquireUseRelease(
       Effect.sync(openTerminal),
-      (input) => input === undefined ? Effect.as(Effect.void, undefined) : over(input, output, interrupt)(question),
+      (input) =>
+        input === undefined ? Effect.as(Effect.void, undefined) : over(input, output, interrupt)(question, isHidden),
       (input) => Effect.sync(() => input?.destroy())
     ))
 }

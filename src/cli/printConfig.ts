@@ -7,14 +7,20 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Dialect from "../config/Dialect.ts"
 import type * as Document from "../config/document.ts"
+import * as Hazards from "../config/hazards.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
+import * as Interpolation from "../config/Interpolation.ts"
 import * as Locate from "../config/locate.ts"
 import { nameOfFile, pathsOf } from "../config/paths.ts"
+import * as Secrets from "../config/secrets.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Answers from "./answers.ts"
 import type * as Command from "./Command.ts"
 import { usage } from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
@@ -167,7 +173,7 @@ export const Entry = Schema.Struct({
 const program = { name: "mcp-runtime", command: "npx", args: ["-y", "effect-mcp-runtime", "serve"] }
 
 /** The options of every command that decide which servers the gateway has, in the order of the entry. */
-const serverOptions = "config root import server stdio url name env header input env-file".split(" ")
+const serverOptions = "config root import server stdio url name env header env-file timeout".split(" ")
 
 /** The options with paths, which are made whole, because a host starts the program in another folder. */
 const pathOptions = new Set(["config", "root", "env-file"])
@@ -175,18 +181,38 @@ const pathOptions = new Set(["config", "root", "env-file"])
 /** The options that concern only this run: how it listens, and what it prints. */
 const runOptions = new Set(["print-config", "http", "host", "allow-host", "allow-origin", "token-file", "no-token"])
 
+/** The workspace of the servers, if any of them starts there. */
+const rootOf = ({ root, stdio }: Command.Shared, { servers }: ConfigDiscovery.Discovery): string | undefined =>
+  root ?? (stdio.length > 0 ? "." : undefined) ??
+    servers.find(({ provenance: { scope } }) => scope === "project" || scope === "local")?.config?.expansion?.root
+
+/** Whether a part of a server of --stdio or --url is a secret, and not a reference to one. */
+const hasSecret = ({ config, provenance }: ConfigDiscovery.Found): boolean => {
+  if (config === undefined || provenance.origin !== "code") return false
+  const isLiteral = (text: string) => text !== "" && Interpolation.references(text).length === 0
+  return Secrets.named(config).some(isLiteral) ||
+    ServerConfig.texts(config).some(({ at, template }) =>
+      isLiteral(template) && (Hazards.hasSecret(template) ||
+        (at.startsWith("headers.") &&
+          Secrets.ofHeader(at.slice("headers.".length), Redacted.make(template)).length > 0))
+    )
+}
+
 /** The options of this invocation that the entry repeats: those with values, and then the flags. */
 const carriedOver = (
-  { isSet, values }: Command.Invocation,
-  options: ReadonlyArray<Command.Option>
+  { isSet, shared, values }: Command.Invocation,
+  options: ReadonlyArray<Command.Option>,
+  discovery: ConfigDiscovery.Discovery
 ): Effect.Effect<ReadonlyArray<string>, never, Path.Path> =>
   Effect.map(Path.Path, ({ resolve }) => {
     const gatewayOptions = options.filter(({ name }) => !runOptions.has(name))
     const valued = gatewayOptions.filter(({ value }) => value !== undefined).map(({ name }) => name)
     const flags = gatewayOptions.filter(({ name, value }) => value === undefined && isSet(name))
+    const root = rootOf(shared, discovery)
+    const valuesOf = (name: string) => name !== "root" ? values(name) : root === undefined ? [] : [root]
     return [
       ...[...serverOptions, ...valued].flatMap((name) =>
-        values(name).flatMap((value) => [`--${name}`, pathOptions.has(name) ? resolve(value) : value])
+        valuesOf(name).flatMap((value) => [`--${name}`, pathOptions.has(name) ? resolve(value) : value])
       ),
       ...flags.map(({ name }) => `--${name}`)
     ]
@@ -210,9 +236,18 @@ export const run = (
       const detail = `This gateway reads the file of ${title}, so an entry there would start the gateway in itself.`
       return yield* usage(detail, `Leave out --import ${host}, and copy the servers to a file of this program.`)
     }
+    const secret = discovery.servers.find(hasSecret)
+    if (secret !== undefined) {
+      return yield* usage(
+        `The entry would show a secret that stands in the command line of "${secret.name}".`,
+        "Write ${env:NAME} in its place, and the variable NAME into a file of --env-file."
+      )
+    }
     const screen = yield* Screen.Screen
     const files = yield* FileSystem.FileSystem
-    const args = [...program.args, ...(yield* carriedOver(invocation, options))]
+    const answers = yield* Answers.make(invocation.shared, true)
+    yield* answers.ask(discovery.servers, new Set())
+    const args = [...program.args, ...(yield* carriedOver(invocation, options, discovery))]
     const environment = yield* HostEnvironment.HostEnvironment
     const { format, paths, root, text } = print(dialect, { ...program, args }, environment, ConfigDiscovery.defaults)
     const existing = yield* Effect.filter(paths, (path) => Effect.orElseSucceed(files.exists(path), () => false))

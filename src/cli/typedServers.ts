@@ -1,6 +1,7 @@
 /** Servers that are typed: in place of a configuration (`--stdio "npx -y …"`, `--url https://…`), or to be added to one. */
 import * as Either from "effect/Either"
 import type * as HostEnvironment from "../config/HostEnvironment.ts"
+import * as Interpolation from "../config/Interpolation.ts"
 import * as Launcher from "../config/launcher.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as ShellWords from "../text/shellWords.ts"
@@ -112,7 +113,7 @@ export const entries = (
     return named(entries, name)
   })
 
-/** The servers of `--stdio` and `--url`, with the rights of a person who types them. Relative paths begin at the folder. */
+/** The servers of `--stdio` and `--url`, with the rights of a person who types them. Programs start in the folder. */
 export const all = (
   shared: Command.Shared,
   folder: string,
@@ -125,9 +126,11 @@ export const all = (
     const expansion = { origin: "code", grants: [], builtins: {}, directory: folder } as const
     return Either.all(
       Array.from(entries, ([name, entry]) => {
-        const transport = "command" in entry ? "stdio" : entry.type ?? "streamable-http"
+        const placed = "command" in entry
+          ? { ...entry, transport: "stdio", cwd: Interpolation.literal(folder) }
+          : { ...entry, transport: entry.type ?? "streamable-http" }
         return Either.mapLeft(
-          ServerConfig.decodeEither({ ...entry, name, transport }, { expansion }),
+          ServerConfig.decodeEither({ ...placed, name }, { expansion }),
           ({ detail, path }) => new Usage({ detail: `The server "${name}" cannot be used: ${path}: ${detail}` })
         )
       })

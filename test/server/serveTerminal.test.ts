@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import { connect } from "./callers.ts"
+import { connect, whenOffered } from "./callers.ts"
 import * as Serving from "./serving.ts"
 
 const patient = { timeout: 60_000 }
@@ -56,6 +56,13 @@ afterAll(() => place.remove())
 
 const servers: Serving.Servers = { demo: Serving.peers["old"]! }
 
+const adder = fileURLToPath(new URL("../fixtures/cli/adder.mjs", import.meta.url))
+
+/** A server that tells its variable TOKEN, for which it asks. */
+const asking: Serving.Servers = {
+  adder: { command: process.execPath, args: [adder], env: { TOKEN: "${secret:token}" } }
+}
+
 const question = /No rule decides on this tool:[^]*add[^]*"a": 1[^]*Send it\? \[y\/N\] /
 
 describe("serve --http at a terminal", patient, () => {
@@ -95,6 +102,29 @@ describe("serve --http at a terminal", patient, () => {
     await terminal.interrupt()
   })
 
+  it("asks for an --input without a value before it serves, and shows nothing of a secret", async () => {
+    const { args, command, env } = place.command("input", asking, [
+      "--http",
+      "0",
+      "--input",
+      "token",
+      "--allow",
+      "adder/*"
+    ])
+    const terminal = inTerminal([command, ...args], env)
+    await terminal.sees(/token: /)
+    terminal.types("s3cret")
+    const [, url] = await terminal.sees(/(http:\S+)/)
+    const headers = { authorization: `Bearer ${env["MCP_RUNTIME_TOKEN"]}` }
+    const caller = await connect["SDK 1.x"]({ url: url!, headers }, {})
+    await whenOffered(caller, ["mcp__adder__variable"])
+    const { content } = await caller.call("mcp__adder__variable", { name: "TOKEN" })
+    assert.strictEqual(content[0]?.text, "s3cret")
+    assert.notInclude(terminal.text(), "s3cret")
+    await caller.close()
+    await terminal.interrupt()
+  })
+
   it("asks nowhere in the background of the terminal, because reading there would stop it", async () => {
     const { args, command, env } = place.command("background", servers, ["--http", "0"])
     const job = `set -m; ${quoted([command, ...args])} & echo job $!; wait`
@@ -113,8 +143,8 @@ describe("serve --http at a terminal", patient, () => {
 })
 
 describe("serve over stdio", patient, () => {
-  const client = (name: string, stderr: "inherit" | "pipe") => {
-    const { args, command, env } = place.command(name, servers, [])
+  const client = (name: string, stderr: "inherit" | "pipe", flags: ReadonlyArray<string> = []) => {
+    const { args, command, env } = place.command(name, { ...servers, ...asking }, flags)
     return inTerminal([process.execPath, stdioClient, stderr, command, ...args], env)
   }
 
@@ -123,6 +153,14 @@ describe("serve over stdio", patient, () => {
     await terminal.sees(question)
     terminal.types("y")
     await terminal.sees(/result: 3/)
+  })
+
+  it("asks there for an --input without a value", async () => {
+    const terminal = client("inputs", "inherit", ["--input", "token", "--allow", "demo/*"])
+    await terminal.sees(/token: /)
+    terminal.types("s3cret")
+    await terminal.sees(/result: 3/)
+    assert.notInclude(terminal.text(), "s3cret")
   })
 
   it("asks nowhere if the program that starts it reads stderr, because the terminal is that program's", async () => {

@@ -158,21 +158,21 @@ const permissionsOf = (
 })
 
 /**
- * The terminal at which a person can be asked about calls, while this process is in its foreground. Over stdio it is not that
- * of stdin, which belongs to the protocol.
+ * The screen with the terminal at which a person can be asked, while this process is in its foreground. Over stdio it is not
+ * that of stdin, which belongs to the protocol.
  */
-const terminalOf = (isHttp: boolean): Effect.Effect<Screen.Screen["Type"] | undefined, never, Screen.Screen> =>
+const terminalOf = (isHttp: boolean): Effect.Effect<Screen.Screen["Type"], never, Screen.Screen> =>
   Effect.map(Screen.Screen, (screen) => {
     const interrupt = () => void process.kill(process.pid, "SIGINT")
     const ask = isHttp
       ? (screen.isInteractive ? screen.ask : undefined)
       : NodeAsk.atTerminal(process.stderr, interrupt)
-    if (ask === undefined || !NodeAsk.isForeground()) return undefined
+    if (ask === undefined || !NodeAsk.isForeground()) return { ...screen, isInteractive: false }
     const none: ReturnType<typeof ask> = Effect.as(Effect.void, undefined)
     return {
       ...screen,
       isInteractive: true,
-      ask: (question) => Effect.suspend(() => NodeAsk.isForeground() ? ask(question) : none)
+      ask: (question, isSecret) => Effect.suspend(() => NodeAsk.isForeground() ? ask(question, isSecret) : none)
     }
   })
 
@@ -231,15 +231,16 @@ const run: Command.Command["run"] = (invocation) => {
     return yield* Application.over(shared, ({ adapt, discovery }) =>
       Effect.scoped(Effect.gen(function*() {
         yield* reportBlocked(discovery)
-        const terminal = isSet("caller-decides") ? undefined : yield* terminalOf(port !== undefined)
-        const approval = terminal === undefined
-          ? Layer.empty
-          : Asking.layer(terminal, yield* Effect.makeSemaphore(1))
+        const terminal = yield* terminalOf(port !== undefined)
+        const answers = yield* Effect.provideService(Answers.make(shared), Screen.Screen, terminal)
+        yield* answers.ask(discovery.servers, new Set(shared.servers))
+        const isAttended = terminal.isInteractive && !isSet("caller-decides")
+        const approval = isAttended ? Asking.layer(terminal, yield* Effect.makeSemaphore(1)) : Layer.empty
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
           adapt,
           follow: true,
           logs: shared.verbose,
-          resolution: (yield* Answers.make(shared)).sources,
+          resolution: answers.sources,
           permissions: permissionsOf(invocation, rules, rulesFile(discovery))
         })
         const needed = yield* Layer.build(
@@ -249,7 +250,7 @@ const run: Command.Command["run"] = (invocation) => {
           )
         )
         const gateway = yield* Effect.provide(McpServe.make(optionsOf(invocation)), needed)
-        const unattended = Unattended.of(invocation, discovery, terminal !== undefined)
+        const unattended = Unattended.of(invocation, discovery, isAttended)
         if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, unattended, port)
         const screen = yield* Screen.Screen
         if (discovery.configs.length > 0) yield* screen.note(...Unattended.banner(unattended))
