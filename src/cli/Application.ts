@@ -10,7 +10,6 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Credentials from "../auth/Credentials.ts"
-import type * as Interaction from "../auth/Interaction.ts"
 import * as InputHandlers from "../client/InputHandlers.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Limits from "../config/Limits.ts"
@@ -18,16 +17,15 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as McpRuntime from "../McpRuntime.ts"
-import * as NodeInteraction from "../node/NodeInteraction.ts"
 import * as NodeMcpRuntime from "../node/NodeMcpRuntime.ts"
 import { nearest } from "../text/nearest.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as Answers from "./answers.ts"
-import * as Asking from "./asking.ts"
 import type * as Command from "./Command.ts"
 import { Usage } from "./Command.ts"
-import * as Eliciting from "./eliciting.ts"
+import * as Consent from "./consent.ts"
 import * as Lookup from "./lookup.ts"
+import * as Person from "./person.ts"
 import * as Screen from "./Screen.ts"
 import * as Settling from "./settling.ts"
 
@@ -248,23 +246,6 @@ const within = <A, E, R>(
     })
   })
 
-/** Shows the address of a login, opens a browser, and takes the address at its end in the place of a callback. */
-const loggingIn = (
-  screen: Screen.Screen["Type"],
-  { browser, timeout }: { readonly browser: boolean; readonly timeout: Duration.Duration | undefined }
-): Layer.Layer<Interaction.Interaction> =>
-  NodeInteraction.layer({
-    browser,
-    ...(timeout === undefined ? {} : { timeout }),
-    announce: ({ opens, server, url }) =>
-      // an error line, because `--quiet` hides notes
-      screen.err(
-        ["Log in to ", { text: server, style: "strong" }, opens ? " in the browser that opens, or here:" : " here:"],
-        `  ${url}`
-      ),
-    ...(screen.isInteractive ? { ask: screen.ask, paste: "also" } : {})
-  })
-
 /** Asks for these rights beside those of the configuration. */
 const withScopes = (config: ServerConfig.ServerConfig, scopes: ReadonlyArray<string>): ServerConfig.ServerConfig =>
   scopes.length === 0 || !("url" in config) || config.oauth === false
@@ -297,7 +278,7 @@ const opened = <A, E, R>(
       const names = yield* wantedOf(choice, shared, discovery)
       const asked = choice.consent === true ? names : undefined
       // the discovery that was shown is used, unless a server has just been approved
-      if (asked !== undefined && (yield* Asking.consent(trust, asked))) yield* discover
+      if (asked !== undefined && (yield* Consent.atFirstUse(trust, asked))) yield* discover
       const answers = yield* Answers.make(shared)
       if (asked !== undefined || shared.inputs.length > 0) {
         yield* answers.ask(only(names, yield* current).servers, asked ?? new Set())
@@ -305,9 +286,9 @@ const opened = <A, E, R>(
       const turns = yield* Effect.makeSemaphore(1)
       const scope = yield* Effect.scope
       const person = Layer.mergeAll(
-        Asking.layer(screen, turns),
-        loggingIn(screen, { browser: choice.browser !== false, timeout: shared.timeout }),
-        choice.answers === true ? Eliciting.layer(screen, discovery, turns) : InputHandlers.layerNone
+        Person.approval(screen, turns),
+        Person.login(screen, { browser: choice.browser !== false, timeout: shared.timeout }),
+        choice.answers === true ? Person.inputs(screen, discovery, turns) : InputHandlers.layerNone
       )
       const scopes = choice.scopes ?? []
       // the options of the runtime of every command but `serve` and `smoke`

@@ -147,6 +147,19 @@ export interface Asking {
   readonly words: ReadonlySet<string>
 }
 
+/** The values of all fields that are not left out. It fails with a word that ends the form, or with `end`. */
+export const complete = (
+  asking: Asking,
+  root: JsonObject
+): Effect.Effect<ReadonlyArray<readonly [name: string, value: Json]>, string> =>
+  Effect.map(
+    Effect.forEach(fields(root), (field) =>
+      Effect.map(ask(asking, root, field), (value) =>
+        value === undefined ? [] : [[field.name, value] as const])),
+    (entries) =>
+      entries.flat()
+  )
+
 /** The value of one field, or nothing for a field that is left out. It fails with a word that ends the form, or with `end`. */
 export const ask = (
   { isSecret, screen, server, words }: Asking,

@@ -9,6 +9,8 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Toml from "smol-toml"
+import * as Yaml from "yaml"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Dialect from "../config/Dialect.ts"
 import type * as Document from "../config/document.ts"
@@ -16,7 +18,7 @@ import * as Hazards from "../config/hazards.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Interpolation from "../config/Interpolation.ts"
 import * as Locate from "../config/locate.ts"
-import { nameOfFile, pathsOf } from "../config/paths.ts"
+import { home as homeOf, nameOfFile, pathsOf } from "../config/paths.ts"
 import * as Secrets from "../config/secrets.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -83,36 +85,14 @@ const unwritable: ReadonlySet<string> = new Set([
 
 export const isWritable = ({ host }: Dialect.Dialect): boolean => !unwritable.has(host)
 
-/** A value in TOML and in YAML; the texts of JSON are valid in both. */
-const written = (value: JsonRpc.Json | undefined): string =>
-  Array.isArray(value) ? `[${value.map(written).join(", ")}]` : JSON.stringify(value)
+const pretty = (document: unknown): string => JSON.stringify(document, null, 2)
 
-const fields = (entry: JsonRpc.JsonObject, separator: string): ReadonlyArray<string> =>
-  Object.entries(entry).map(([key, value]) => `${key}${separator}${written(value)}`)
-
-const indented = (lines: ReadonlyArray<string>, depth: number): ReadonlyArray<string> =>
-  lines.map((line) => "  ".repeat(depth) + line)
-
-const textOf = (
-  format: Document.Format,
-  root: ReadonlyArray<string>,
-  name: string,
-  entry: JsonRpc.JsonObject,
-  isList: boolean
-): string => {
-  if (format === "toml") {
-    const header = isList ? `[[${root.join(".")}]]` : `[${[...root, name].join(".")}]`
-    return [header, ...fields(entry, " = ")].join("\n")
-  }
-  if (format === "yaml") {
-    const lines = fields(entry, ": ")
-    const item = isList
-      ? lines.map((line, at) => `${at === 0 ? "- " : "  "}${line}`)
-      : [`${name}:`, ...indented(lines, 1)]
-    return [...root.map((key, depth) => `${"  ".repeat(depth)}${key}:`), ...indented(item, root.length)].join("\n")
-  }
-  const servers: JsonRpc.Json = isList ? [entry] : { [name]: entry }
-  return JSON.stringify(root.reduceRight<JsonRpc.Json>((inner, key) => ({ [key]: inner }), servers), null, 2)
+const writers: Record<Document.Format, (document: unknown) => string> = {
+  json: pretty,
+  jsonc: pretty,
+  toml: Toml.stringify,
+  // with all texts in quotes, because older readers take some words for truth values
+  yaml: (document) => Yaml.stringify(document, { defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN" })
 }
 
 /** The entry of a program for a host. */
@@ -124,12 +104,11 @@ export const print = (
 ): Printed => {
   const { host, roots = [["mcpServers"]] } = dialect
   const environment = variables()
-  const home = (platform === "win32" ? environment["USERPROFILE"] : environment["HOME"]) ?? ""
   const place: Locate.Place = {
     platform,
     variables: environment,
     started: (name) => environment[name],
-    home,
+    home: homeOf(undefined, { platform, variables }) ?? "",
     root: "",
     folders: [],
     files: [],
@@ -149,8 +128,10 @@ export const print = (
   const isOfFormat = (root: ReadonlyArray<string>) => root.join().includes("_") === (format === "toml")
   const root = roots.find(isOfFormat) ?? roots[0] ?? []
   const entry = (shapes.get(host) ?? usual)(program)
+  const servers: JsonRpc.Json = lists.has(host) ? [entry] : { [program.name]: entry }
+  const document = root.reduceRight<JsonRpc.Json>((inner, key) => ({ [key]: inner }), servers)
   return {
-    text: textOf(format, root, program.name, entry, lists.has(host)),
+    text: writers[format](document).trimEnd(),
     format,
     root: root.join("."),
     paths: found.map(({ path }) => platform === "win32" ? path.replaceAll("/", "\\") : path)

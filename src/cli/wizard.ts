@@ -18,8 +18,6 @@ export interface Chosen {
   readonly isWanted: boolean
 }
 
-const isSecret = ({ name }: Form.Field): boolean => isCredential(name)
-
 /** One of these names, which are numbered. */
 const among = (screen: Screen.Screen["Type"], label: string, names: ReadonlyArray<readonly [string, string]>) =>
   Effect.map(
@@ -66,14 +64,9 @@ export const run = (
     const found = yield* ref === undefined ? toolOf(screen, application) : Offered.tool(ref, application)
     const { description, inputSchema, serverName: server, tool: { name: tool } } = found
     if (description !== undefined) yield* screen.err(...description.trim().split(/\r?\n/).slice(0, 12))
-    const entries: Array<readonly [name: string, value: JsonRpc.Json]> = []
-    const secrets = new Set<string>()
-    for (const field of Form.fields(inputSchema)) {
-      const value = yield* Form.ask({ screen, server, isSecret, words: new Set() }, inputSchema, field)
-      if (value === undefined) continue
-      entries.push([field.name, value])
-      if (isSecret(field)) secrets.add(field.name)
-    }
+    const isSecret = ({ name }: { readonly name: string }) => isCredential(name)
+    const entries = yield* Form.complete({ screen, server, isSecret, words: new Set() }, inputSchema)
+    const secrets = new Set(entries.map(([name]) => name).filter(isCredential))
     const line = Arguments.commandLine({ server, tool }, inputSchema, entries, secrets, shared)
     yield* screen.err([{ text: "The same without questions:", style: "weak" }], [{ text: line, style: "strong" }])
     const answer = yield* screen.ask("Call it now? [Y/n] ")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import * as Eliciting from "../../src/cli/eliciting.ts"
 import * as Form from "../../src/cli/form.ts"
+import * as Person from "../../src/cli/person.ts"
 import * as Screen from "../../src/cli/Screen.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
@@ -42,7 +42,7 @@ const handlers = (more: Partial<Screen.Device>) =>
   Effect.gen(function*() {
     const screen = Screen.make(Device.make({ isInteractive: true, ...more }))
     const discovery = { servers: [], issues: [], files: [], policies: [], permissions: [], configs: [] }
-    const layer = Eliciting.layer(screen, discovery, yield* Effect.makeSemaphore(1))
+    const layer = Person.inputs(screen, discovery, yield* Effect.makeSemaphore(1))
     return yield* Effect.provide(InputHandlers.InputHandlers, layer)
   })
 

@@ -45,7 +45,7 @@ describe("the entry of a host", () => {
       text: [
         "[mcp_servers.mcp-runtime]",
         "command = \"npx\"",
-        "args = [\"-y\", \"effect-mcp-runtime\", \"serve\", \"--allow\", \"a b/*\"]"
+        "args = [ \"-y\", \"effect-mcp-runtime\", \"serve\", \"--allow\", \"a b/*\" ]"
       ].join("\n"),
       format: "toml",
       root: "mcp_servers",

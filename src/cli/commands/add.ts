@@ -10,10 +10,10 @@ import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as Registry from "../../config/Registry.ts"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
-import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import { Usage } from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
+import * as Consent from "../consent.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 
@@ -66,7 +66,7 @@ const run: Command.Command["run"] = (invocation) =>
       return ExitCode.ok
     }
     const lines = Registry.lines(option)
-    if (!isSet("yes") && Asking.isTooMuch(lines)) {
+    if (!isSet("yes") && Consent.isTooMuch(lines)) {
       return yield* new Usage({
         detail: "What it would run has more characters than can be shown before a question.",
         next: "Look at it with --print, and add it with --yes."
@@ -82,7 +82,7 @@ const run: Command.Command["run"] = (invocation) =>
       ...(others.length === 0
         ? []
         : [`It is also offered as ${others.map(({ source }) => source).join(", ")}: choose with --source.`]),
-      ...Asking.consentLines(lines)
+      ...Consent.lines(lines)
     )
     if (!isSet("yes") && !(screen.isInteractive && (yield* Screen.confirm(screen, "Add it?")))) {
       return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })

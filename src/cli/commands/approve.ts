@@ -9,9 +9,9 @@ import { nearest, suggestion } from "../../text/nearest.ts"
 import * as ShellWords from "../../text/shellWords.ts"
 import * as ToolPins from "../../tools/ToolPins.ts"
 import * as Application from "../Application.ts"
-import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import { Usage, usage } from "../Command.ts"
+import * as Consent from "../consent.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Lookup from "../lookup.ts"
 import * as Offered from "../offered.ts"
@@ -25,12 +25,19 @@ const reasons: Record<Trust.Why, string> = {
   unreadable: "its approval cannot be read"
 }
 
-const linesOf = (one: Trust.Pending): ReadonlyArray<Screen.Line> => [
-  [{ text: one.server, style: "strong" }, `: ${reasons[one.why]}`],
-  ...(one.detail === undefined ? [] : [`  ${one.detail}`]),
-  ...Asking.candidate(one),
-  [{ text: "  fingerprint:  ", style: "weak" }, one.fingerprint]
-]
+/** A server as the list and the question have it, with what it would be let read. */
+const waitingOf = (
+  one: Trust.Pending,
+  trust: Trust.Trust["Type"],
+  granted?: ReadonlyArray<string>
+): Consent.Waiting =>
+  Consent.server(trust, one, `: ${reasons[one.why]}`, [
+    [Consent.label("fingerprint"), one.fingerprint],
+    ...(granted === undefined || one.variables.length === 0 ? [] : [[
+      Consent.label("may read"),
+      granted.length === 0 ? "none of these variables (--variable NAME lets it)" : granted.join(", ")
+    ]])
+  ], granted)
 
 /** What it may read of the environment if it is agreed to now. */
 export const grants = (
@@ -124,42 +131,11 @@ const variablesOf = (one: Trust.Pending, wanted: ReadonlyArray<string>): Effect.
   )
 }
 
-/** Shows an entry and asks at a terminal. Elsewhere only the fingerprint of what was shown before approves it. */
-const decide = (
-  one: Trust.Pending,
-  wanted: ReadonlyArray<string>,
-  isNamedExactly: boolean,
-  { trust }: Lookup.Found
-) =>
-  Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const granted = grants(one, wanted)
-    const instead = isNamedExactly ? [] : Asking.tooLong(one)
-    if (instead.length > 0) {
-      yield* screen.err(...instead)
-      return told(one, "waiting")
-    }
-    yield* screen.err(...linesOf(one))
-    if (one.variables.length > 0) {
-      yield* screen.err([
-        { text: "  may read:     ", style: "weak" },
-        granted.length === 0 ? "none of these variables (--variable NAME lets it)" : granted.join(", ")
-      ])
-    }
-    if (!screen.isInteractive && !isNamedExactly) return told(one, "waiting")
-    if (screen.isInteractive && !(yield* Screen.confirm(screen, "Start it, now and from now on?"))) {
-      return told(one, "refused")
-    }
-    yield* trust.approve(one.fingerprint, { variables: granted })
-    yield* screen.note([{ text: "approved", style: "good" }, `: ${one.server}`])
-    return told(one, "approved", granted)
-  })
-
-const list = (waiting: ReadonlyArray<Trust.Pending>) =>
+const list = (waiting: ReadonlyArray<Trust.Pending>, trust: Trust.Trust["Type"]) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     if (waiting.length === 0) return yield* screen.note("Nothing waits to be agreed to.")
-    yield* screen.out(...waiting.flatMap((one, at) => [...(at === 0 ? [] : [""]), ...linesOf(one)]))
+    yield* screen.out(...waiting.flatMap((one, at) => [...(at === 0 ? [] : [""]), ...waitingOf(one, trust).lines]))
     yield* screen.note(
       "",
       screen.isInteractive
@@ -168,7 +144,13 @@ const list = (waiting: ReadonlyArray<Trust.Pending>) =>
     )
   })
 
-const unasked = "There is no terminal to ask at. After reading this, approve it with"
+/** Says how what still waits is approved without a question. */
+const byFingerprint = (words: ReadonlyArray<string>) =>
+  Effect.flatMap(Screen.Screen, (screen) =>
+    words.length === 0 ? Effect.void : screen.err(
+      "There is no terminal to ask at. After reading this, approve it with",
+      ...words.map((words) => `  mcp-runtime approve ${words}`)
+    ))
 
 const codeOf = (decided: ReadonlyArray<Decided>): ExitCode.ExitCode =>
   decided.every(({ decision }) => decision === "approved") ? ExitCode.ok : ExitCode.permission
@@ -184,7 +166,7 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
       const all = isSet("all")
       if (wanted === undefined && !all) {
         if (shared.json) yield* screen.json(Approvals, { servers: waiting.map((one) => told(one, "waiting")) })
-        else yield* list(waiting)
+        else yield* list(waiting, found.trust)
         return ExitCode.ok
       }
       const chosen = wanted === undefined
@@ -199,13 +181,13 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
       const decided: Array<Decided> = []
       for (const one of chosen) {
         yield* variablesOf(one, variables)
-        decided.push(yield* decide(one, variables, one.fingerprint === wanted?.toLowerCase(), found))
+        const granted = grants(one, variables)
+        const decision = yield* Consent.decide(waitingOf(one, found.trust, granted), wanted?.toLowerCase())
+        decided.push(told(one, decision, decision === "approved" ? granted : []))
       }
       if (chosen.length === 0) yield* screen.note("Nothing waits to be agreed to.")
       const open = decided.filter(({ decision }) => decision === "waiting").map(({ fingerprint }) => fingerprint)
-      if (open.length > 0) {
-        yield* screen.err(unasked, ...open.map((fingerprint) => `  mcp-runtime approve ${fingerprint}`))
-      }
+      yield* byFingerprint(open)
       if (shared.json) yield* screen.json(Approvals, { servers: decided })
       return codeOf(decided)
     }))
@@ -221,51 +203,33 @@ export const ToolApproval = Schema.Struct({
   decision: Schema.Literal("approved", "refused", "waiting", "unneeded")
 })
 
-type Decision = typeof ToolApproval.Type["decision"]
-
-/** Shows what has changed, and asks, or takes the fingerprint of what was shown before for a yes. */
-const decideTool = (
-  one: ToolPins.Quarantined,
-  fingerprint: string | undefined,
-  pins: ToolPins.ToolPins["Type"]
-): Effect.Effect<Decision, Command.Failure, Screen.Screen> =>
-  Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    yield* screen.err(
+/** A tool, with what has changed. */
+const quarantined = (one: ToolPins.Quarantined, pins: ToolPins.ToolPins["Type"]): Consent.Waiting => {
+  const lines: ReadonlyArray<Screen.Line> = [
+    [
+      { text: Offered.spelled(one), style: "strong" },
+      one.why === "changed" ? " is not what it was:" : " has to be approved:"
+    ],
+    ...ToolPins.render(one.changes).map((line) => `  ${line}`),
+    [Consent.label("fingerprint"), one.fingerprint]
+  ]
+  return {
+    name: Offered.spelled(one),
+    fingerprint: one.fingerprint,
+    lines,
+    unseen: one.changes.every(({ omitted = 0 }) => omitted === 0) ? [] : [
+      ...lines,
       [
-        { text: Offered.spelled(one), style: "strong" },
-        one.why === "changed" ? " is not what it was:" : " has to be approved:"
+        { text: "not asked: ", style: "warning" },
+        "its new definition is too long to be shown whole, so it cannot be approved here."
       ],
-      ...ToolPins.render(one.changes).map((line) => `  ${line}`),
-      [{ text: "  fingerprint: ", style: "weak" }, one.fingerprint]
-    )
-    if (fingerprint !== undefined && fingerprint !== one.fingerprint) {
-      return yield* new Usage({
-        detail: "The fingerprint is that of something else: the tool has changed since it was shown.",
-        next: "Look at what it is now before you agree to it."
-      })
-    }
-    const byFingerprint = `  mcp-runtime approve --tool ${Offered.format(one)} ${one.fingerprint}`
-    if (fingerprint === undefined && one.changes.some(({ omitted = 0 }) => omitted > 0)) {
-      yield* screen.err(
-        [
-          { text: "not asked: ", style: "warning" },
-          "its new definition is too long to be shown whole, so it cannot be approved here."
-        ],
-        "Read the whole definition, or have the server's author explain it, and approve exactly this one with",
-        byFingerprint
-      )
-      return "waiting"
-    }
-    if (!screen.isInteractive && fingerprint === undefined) {
-      yield* screen.err(unasked, byFingerprint)
-      return "waiting"
-    }
-    if (screen.isInteractive && !(yield* Screen.confirm(screen, "Use it as it is now?"))) return "refused"
-    yield* pins.approve(one.server, one.tool, one.fingerprint)
-    yield* screen.note([{ text: "approved", style: "good" }, `: ${Offered.spelled(one)}`])
-    return "approved"
-  })
+      "Read the whole definition, or have the server's author explain it, and approve exactly this one with",
+      `  mcp-runtime approve --tool ${Offered.format(one)} ${one.fingerprint}`
+    ],
+    question: "Use it as it is now?",
+    approve: pins.approve(one.server, one.tool, one.fingerprint)
+  }
+}
 
 const approveTool = (
   ref: string,
@@ -281,13 +245,13 @@ const approveTool = (
       Effect.gen(function*() {
         const screen = yield* Screen.Screen
         const identity = Offered.identify(ref, discovery)!
-        const { missing, quarantined, tools } = yield* ask(runtime.tools)
+        const { missing, quarantined: all, tools } = yield* ask(runtime.tools)
         const absent = missing.find(({ server }) => server === identity.server)
         if (absent !== undefined) return yield* reasonOf(absent)
-        const one = quarantined.find(({ server, tool }) => server === identity.server && tool === identity.tool)
+        const one = all.find(({ server, tool }) => server === identity.server && tool === identity.tool)
         const known = tools.filter(({ serverName }) => serverName === identity.server).map(({ tool }) => tool.name)
         if (one === undefined && !known.includes(identity.tool)) {
-          const names = [...known, ...quarantined.map(({ tool }) => tool)]
+          const names = [...known, ...all.map(({ tool }) => tool)]
           return yield* new McpError.NotFound({
             server: identity.server,
             kind: "tool",
@@ -298,7 +262,19 @@ const approveTool = (
         if (one === undefined) {
           yield* screen.note(`${Offered.spelled(identity)} has not changed, so it needs no approval.`)
         }
-        const decision = one === undefined ? "unneeded" : yield* decideTool(one, args[0]?.toLowerCase(), pins)
+        const fingerprint = args[0]?.toLowerCase()
+        if (fingerprint !== undefined && one !== undefined && fingerprint !== one.fingerprint) {
+          return yield* new Usage({
+            detail: "The fingerprint is that of something else: the tool has changed since it was shown.",
+            next: "Look at what it is now before you agree to it."
+          })
+        }
+        const decision = one === undefined
+          ? "unneeded" as const
+          : yield* Consent.decide(quarantined(one, pins), fingerprint)
+        if (one !== undefined && decision === "waiting" && !screen.isInteractive) {
+          yield* byFingerprint([`--tool ${Offered.format(one)} ${one.fingerprint}`])
+        }
         if (shared.json) {
           yield* screen.json(ToolApproval, {
             ...identity,

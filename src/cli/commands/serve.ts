@@ -22,13 +22,12 @@ import * as StdioServer from "../../server/StdioServer.ts"
 import * as ShellWords from "../../text/shellWords.ts"
 import * as Answers from "../answers.ts"
 import * as Application from "../Application.ts"
-import * as Asking from "../asking.ts"
 import type * as Command from "../Command.ts"
 import { Usage, usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NodeAsk from "../nodeAsk.ts"
 import { orNull } from "../orNull.ts"
-import * as PrintConfig from "../printConfig.ts"
+import * as Person from "../person.ts"
 import * as Screen from "../Screen.ts"
 import * as Unattended from "../unattended.ts"
 
@@ -225,7 +224,8 @@ const run: Command.Command["run"] = (invocation) => {
     const rules = yield* allowed(invocation)
     const host = value("print-config")
     if (host !== undefined) {
-      return yield* Application.over(shared, (found) => PrintConfig.run(invocation, command.options, host, found))
+      const printConfig = yield* Effect.promise(() => import("../printConfig.ts"))
+      return yield* Application.over(shared, (found) => printConfig.run(invocation, command.options, host, found))
     }
     const environment = yield* withDepth(shared, yield* HostEnvironment.HostEnvironment)
     return yield* Application.over(shared, ({ adapt, discovery }) =>
@@ -235,7 +235,7 @@ const run: Command.Command["run"] = (invocation) => {
         const answers = yield* Effect.provideService(Answers.make(shared), Screen.Screen, terminal)
         yield* answers.ask(discovery.servers, new Set(shared.servers))
         const isAttended = terminal.isInteractive && !isSet("caller-decides")
-        const approval = isAttended ? Asking.layer(terminal, yield* Effect.makeSemaphore(1)) : Layer.empty
+        const approval = isAttended ? Person.approval(terminal, yield* Effect.makeSemaphore(1)) : Layer.empty
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
           adapt,
           follow: true,

@@ -1,0 +1,141 @@
+/** What waits for approval, as a person sees it, and the question about it. Anything but a yes is a no. */
+import * as Effect from "effect/Effect"
+import * as Scope from "../config/Scope.ts"
+import * as Trust from "../config/Trust.ts"
+import type * as McpError from "../McpError.ts"
+import * as Approval from "../safety/Approval.ts"
+import { isCredential } from "../text/credentialName.ts"
+import * as ShellWords from "../text/shellWords.ts"
+import * as Screen from "./Screen.ts"
+
+/** A server or a tool that waits. The fingerprint approves exactly what was shown, also without a terminal. */
+export interface Waiting {
+  readonly name: string
+  readonly fingerprint: string
+  /** Everything that the approval covers. */
+  readonly lines: ReadonlyArray<Screen.Line>
+  /** Shown in place of the question where that is too much to be seen: then only the fingerprint approves. */
+  readonly unseen: ReadonlyArray<Screen.Line>
+  readonly question: string
+  readonly approve: Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
+}
+
+/** `waiting`: there was no person to ask, or too much to be seen. */
+export type Decision = "approved" | "refused" | "waiting"
+
+/** Shows what waits and asks at a terminal. Elsewhere only its fingerprint approves it. */
+export const decide = (
+  { approve, fingerprint, lines, name, question, unseen }: Waiting,
+  wanted?: string
+): Effect.Effect<Decision, McpError.NotFound | McpError.TrustNotKept, Screen.Screen> =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const isExact = wanted === fingerprint
+    const isSeen = isExact || unseen.length === 0
+    yield* screen.err(...(isSeen ? lines : unseen))
+    if (!isExact && !(isSeen && screen.isInteractive)) return "waiting"
+    if (screen.isInteractive && !(yield* Screen.confirm(screen, question))) return "refused"
+    yield* approve
+    yield* screen.note([{ text: "approved", style: "good" }, `: ${name}`])
+    return "approved"
+  })
+
+export const label = (text: string): Screen.Span => ({ text: `  ${text}: `.padEnd(16), style: "weak" })
+
+/** A text that is longer than the limit as its length and both ends. */
+const ends = (text: string, limit: number): string =>
+  text.length <= limit
+    ? text
+    : [
+      text.slice(0, limit / 2),
+      `(${text.length - limit} of ${text.length} characters are not shown)`,
+      text.slice(-limit / 2)
+    ].join(" … ")
+
+export const lines = (all: ReadonlyArray<Trust.ConsentLine>, limit = Infinity): ReadonlyArray<Screen.Line> =>
+  all.map(({ label: name, level, text }): Screen.Line => [
+    label(name),
+    { text: ends(text, limit), style: level === "warning" ? "warning" : "plain" }
+  ])
+
+/** Lines and characters of a line that are shown of an entry that is too long. */
+const maxLines = 40
+const maxEnds = 200
+
+/** The most characters of an entry that a person is asked about, because the start of a longer one scrolls away. */
+const maxConsent = 4 * Approval.maxShown
+
+/** The fewest characters that a line counts as, because many short lines scroll the screen too. */
+const width = 80
+
+const lengthOf = (all: ReadonlyArray<Trust.ConsentLine>): number =>
+  all.reduce((sum, { text }) => sum + Math.max(width, text.length), 0)
+
+/** Whether a person who is asked about these lines could not see all of them. */
+export const isTooMuch = (all: ReadonlyArray<Trust.ConsentLine>): boolean => lengthOf(all) > maxConsent
+
+const unseen = (one: Trust.Pending, all: ReadonlyArray<Trust.ConsentLine>): ReadonlyArray<Screen.Line> =>
+  !isTooMuch(all) ? [] : [
+    ...lines(all.slice(0, maxLines), maxEnds),
+    ...(all.length <= maxLines ? [] : [`  … and ${all.length - maxLines} more lines`]),
+    [
+      { text: one.server, style: "strong" },
+      ` cannot be approved here: its entry takes ${lengthOf(all)} characters, and at most ${maxConsent} can be shown.`
+    ],
+    `Read it in ${Scope.format(one.provenance)}, and approve exactly this entry with`,
+    `  mcp-runtime approve ${one.fingerprint}`
+  ]
+
+/**
+ * A server that waits.
+ *
+ * @param why - the end of the first line
+ * @param more - the lines below its entry
+ * @param variables - that it may read, in place of those that do not look like credentials
+ */
+export const server = (
+  trust: Trust.Trust["Type"],
+  one: Trust.Pending,
+  why: string,
+  more: ReadonlyArray<Screen.Line>,
+  variables?: ReadonlyArray<string>
+): Waiting => {
+  const { detail, fingerprint, server } = one
+  const all = Trust.consent(one)
+  return {
+    name: server,
+    fingerprint,
+    lines: [
+      [{ text: server, style: "strong" }, why],
+      ...(detail === undefined ? [] : [`  ${detail}`]),
+      ...lines(all),
+      ...more
+    ],
+    unseen: unseen(one, all),
+    question: "Start it, now and from now on?",
+    approve: trust.approve(fingerprint, { variables })
+  }
+}
+
+/** Asks at a terminal about each of these servers that waits. True if one was approved. */
+export const atFirstUse = (
+  trust: Trust.Trust["Type"],
+  names: ReadonlySet<string>
+): Effect.Effect<boolean, McpError.NotFound | McpError.TrustNotKept, Screen.Screen> =>
+  Effect.gen(function*() {
+    const { isInteractive } = yield* Screen.Screen
+    if (!isInteractive) return false
+    const waiting = (yield* trust.pending).filter(({ server }) => names.has(server))
+    const decided = yield* Effect.forEach(waiting, (one) => {
+      const credentials = one.variables.filter(isCredential)
+      const granting = credentials.flatMap((name) => ["--variable", ShellWords.quote(name)])
+      const why = one.why === "new" ? "wants to be started for the first time" : "has changed since it was approved"
+      // what is agreed to here cannot be asked for again
+      const more = credentials.length === 0 ? [] : [
+        `To let it have ${credentials.join(", ")}, say no, and write`,
+        `  ${["mcp-runtime", "approve", ShellWords.quote(one.server), ...granting].join(" ")}`
+      ]
+      return decide(server(trust, one, ` ${why}:`, more))
+    })
+    return decided.includes("approved")
+  })
