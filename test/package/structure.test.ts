@@ -74,7 +74,7 @@ describe("every module of src", () => {
       [/^@effect\/ai(\/|$)/, /^agent\/AiToolkit\.ts$/],
       [/^(ai|@ai-sdk\/.*)(\/|$)/, /^agent\/AiSdk\.ts$/],
       [/^@langchain\//, /^agent\/LangChain\.ts$/],
-      [/^(jsonc-parser|smol-toml|yaml)$/, /^config\/(document|editNative|toml|yaml)\.ts$/],
+      [/^(jsonc-parser|smol-toml|yaml)$/, /^(config\/(document|editNative|toml|yaml)|cli\/printConfig)\.ts$/],
       [/^@napi-rs\//, /^node\/keyring\.ts$/],
       [/^(gpt-tokenizer|tokenx)/, /^safety\/Tokens\.ts$/],
       [
