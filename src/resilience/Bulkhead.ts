@@ -100,7 +100,7 @@ export const make = (options: Options & { readonly server: string }): Permits =>
         if (refused !== undefined) return Effect.fail(refused)
         const admitted = Deferred.unsafeMake<void>(FiberId.none)
         queue.add(admitted)
-        const wait = Deadline.boundWait(deadline, () => ({ waitedFor: "permit" }), () => Deferred.await(admitted))
+        const wait = Deadline.boundWait(deadline, () => ({ waitedFor: "permit" }), Deferred.await(admitted))
         return onExitSync(restore(Effect.zipRight(wait, self)), () => {
           if (!queue.delete(admitted)) release()
         })

@@ -118,20 +118,16 @@ export const make = (options: Options): Either.Either<Deadline, McpError.Invalid
 }
 
 /**
- * Bounds a wait that a request follows: fails at the deadline unless `self` has called `arrived`, because from then on the
- * timer of the connection bounds the request. Costs a timer, so callers skip it where there is nothing to wait for.
+ * Bounds a wait before a request, which the timer of the connection bounds. Costs a timer, so callers skip it where there is
+ * nothing to wait for.
  */
 export const boundWait = <A, E, R>(
   deadline: Deadline,
   waitedFor: () => WaitedFor,
-  self: (arrived: () => void) => Effect.Effect<A, E, R>
+  wait: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | McpError.RequestTimeout, R> =>
   Effect.suspend(() => {
-    let hasArrived = false
-    const expire = Effect.suspend(() => hasArrived ? Effect.never : deadline.expired("not-sent", waitedFor()))
-    return deadline.restore(Effect.raceFirst(
-      self(() => void (hasArrived = true)),
-      // interruptible, because the race must be able to end the timer wherever it is run
-      Effect.interruptible(Effect.delay(expire, deadline.wait()))
-    ))
+    const expire = Effect.suspend(() => deadline.expired("not-sent", waitedFor()))
+    // interruptible, because the race must be able to end the timer wherever it is run
+    return deadline.restore(Effect.raceFirst(wait, Effect.interruptible(Effect.delay(expire, deadline.wait()))))
   })

@@ -22,7 +22,6 @@ import * as McpError from "../McpError.ts"
 import * as Backoff from "../resilience/Backoff.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as HealthCheck from "../resilience/HealthCheck.ts"
-import { onExitSync } from "../resilience/onExitSync.ts"
 import * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -40,7 +39,7 @@ export interface Options {
   /** Called synchronously with each new status. */
   readonly onStatus: (status: ServerStatus, previous: ServerStatus) => void
   /** What runs beside each connection, in its scope. */
-  readonly beside: (connection: Connection.Connection) => Iterable<Effect.Effect<void, never, Scope.Scope>>
+  readonly beside: () => Iterable<Effect.Effect<void, never, Scope.Scope>>
 }
 
 /** The wait for a connection ends with the first attempt that fails, or with the last one of the series. */
@@ -57,13 +56,11 @@ export interface Link {
   readonly health: () => { readonly at: number; readonly ok: boolean } | undefined
   /** The connections that followed a loss or `reconnect`. */
   readonly reconnects: () => number
-  readonly use: <A, E, R>(
-    f: (connection: Connection.Connection) => Effect.Effect<A, E, R>,
-    until?: Until
-  ) => Effect.Effect<A, E | Lifecycle.UseError, R>
   readonly setTools: (tools: number) => void
   /** Waits for the first attempt, and fails if it failed and the link is not closed. */
   readonly first: Effect.Effect<void, Lifecycle.UseError>
+  /** Waits for a connection: of the attempt under way, or of one that this begins if the state allows one. */
+  readonly wanted: (until?: Until) => Effect.Effect<void, Lifecycle.UseError>
   readonly connect: (until?: Until) => Effect.Effect<void, Lifecycle.UseError>
   readonly reconnect: (until?: Until) => Effect.Effect<void, Lifecycle.UseError>
   readonly disconnect: Effect.Effect<void>
@@ -240,14 +237,6 @@ export const making = (batchSize: number) =>
           return Deferred.await(gate)
         })
 
-      const use: Link["use"] = (f, until = "settled") =>
-        Effect.uninterruptibleMask((restore) => {
-          const line = connected()
-          if (line === undefined) return restore(Effect.zipRight(ask("Wanted", until), use(f, until)))
-          line.begin()
-          return onExitSync(restore(Effect.suspend(() => f(line))), line.end)
-        })
-
       const lost = (gen: number) => (error: McpError.ConnectError): void =>
         dispatch({ _tag: "Lost", gen, error, next: McpError.nextAfterLoss(error) })
 
@@ -272,7 +261,7 @@ export const making = (batchSize: number) =>
           session.onEnded(lost(gen))
           session.onPaused((until) => dispatch({ _tag: "Paused", gen, until }))
           if (connected() !== connection) return Effect.void
-          const beside = Array.from(options.beside(connection), Scope.extend(scope))
+          const beside = Array.from(options.beside(), Scope.extend(scope))
           beside.push(connection.untilSilent(health))
           if (config.idleTimeout !== undefined) beside.push(connection.untilIdle(Duration.toMillis(config.idleTimeout)))
           return Effect.forEach(beside, (effect) => Effect.forkIn(effect, scope), { discard: true })
@@ -410,12 +399,12 @@ export const making = (batchSize: number) =>
         connected,
         health: () => current?.health(),
         reconnects: () => reconnects,
-        use,
         setTools: (tools) => {
           machine = { ...machine, tools }
           become(Lifecycle.statusOf(machine, status))
         },
         first: Effect.catchIf(ask("Wanted"), () => Lifecycle.isEnding(machine.state), () => Effect.void),
+        wanted: (until) => ask("Wanted", until),
         connect: (until) => ask("Connect", until),
         reconnect: (until) => ask("Reconnect", until),
         disconnect: stop("disconnected"),

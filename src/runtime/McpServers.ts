@@ -16,7 +16,6 @@ import * as McpEvent from "../McpEvent.ts"
 import type * as Bulkhead from "../resilience/Bulkhead.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as Deadline from "../resilience/Deadline.ts"
-import type { Restore } from "../resilience/onExitSync.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as Permissions from "../safety/Permissions.ts"
@@ -134,30 +133,26 @@ export const logins = (servers: Servers.Servers) =>
     const onCall = credentials.onCall && withLogin(credentials.onCall)
 
     /**
-     * Uses a connection for a caller that waits. Where a server refuses to connect without a login, a person is asked once, if
+     * Waits for a connection for a caller that waits. Where a server refuses to connect without a login, a person is asked, if
      * calls may ask; the deadline stands still meanwhile.
      */
-    const use: Server.Use = onCall === undefined ? servers.use : (name, f, options) => {
+    const connected: Servers.Await = onCall === undefined ? servers.connected : (name, options) => {
       const { deadline, identity } = options ?? {}
-      const restore: Restore = deadline?.restore ?? ((self) => self)
-      let hasBegun = false
-      const begin = (live: Server.Live) => {
-        hasBegun = true
-        return f(live)
-      }
-      const ask = Permitted.asking(deadline, onCall(name, { identity }))
-      const connect = restore(servers.switches.connect(name, { identity }))
-      const connected = deadline === undefined ? connect : Deadline.boundWait(deadline, () => ({}), () => connect)
-      return Effect.catchAll(servers.use(name, begin, options), (error) => {
-        const isRefused = error instanceof McpError.AuthorizationFailed && error.reason === "unauthorized"
-        if (hasBegun || !isRefused) return Effect.fail(error)
-        return Effect.flatMap(ask, (isAsked) =>
-          isAsked ? Effect.zipRight(connected, servers.use(name, f, options)) : Effect.fail(error))
-      })
+      const connect = servers.switches.connect(name, { identity })
+      const again = deadline === undefined ? connect : Deadline.boundWait(deadline, () => ({}), connect)
+      return Effect.catchIf(
+        servers.connected(name, options),
+        (error) => error._tag === "AuthorizationFailed" && error.reason === "unauthorized",
+        (error) =>
+          Effect.flatMap(
+            Permitted.asking(deadline, onCall(name, { identity })),
+            (isAsked) => isAsked ? again : Effect.fail(error)
+          )
+      )
     }
 
     return {
-      use,
+      use: servers.using(connected),
       authorize: withLogin(credentials.authorize),
       logout: withLogin(credentials.logout),
       status: withLogin(credentials.status)

@@ -4,12 +4,10 @@ import type * as McpClient from "../client/McpClient.ts"
 import * as Fingerprint from "../config/Fingerprint.ts"
 import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import * as Bulkhead from "../resilience/Bulkhead.ts"
 import * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
-import type * as Deadline from "../resilience/Deadline.ts"
 import * as ToolFilter from "../tools/ToolFilter.ts"
 import type * as Connection from "./connection.ts"
 import type * as Link from "./Link.ts"
@@ -53,33 +51,6 @@ export interface Server {
   /** Takes a change of the status into the metrics, and lets a probe through the breaker after a reconnect. */
   readonly changed: (status: ServerStatus.ServerStatus, previous: ServerStatus.ServerStatus | undefined) => void
 }
-
-export interface UseOptions {
-  /** Bounds the wait for a connection, and makes the use as interruptible as the caller. */
-  readonly deadline?: Deadline.Deadline | undefined
-  readonly identity?: string | undefined
-  /** Default: `"settled"`. */
-  readonly until?: Link.Until | undefined
-}
-
-export type Use = <A, E, R>(
-  name: string,
-  f: (live: Live) => Effect.Effect<A, E, R>,
-  options?: UseOptions
-) => Effect.Effect<A, E | Link.UseError | McpError.NotFound | McpError.RequestTimeout, R>
-
-export const live = (
-  { config, identity, lists, name }: Pick<Server, "name" | "identity" | "config" | "lists">,
-  connection: Connection.Connection
-): Live => ({
-  server: name,
-  identity,
-  config,
-  generation: connection.generation,
-  session: connection.session,
-  connection,
-  lists
-})
 
 /** Makes servers; `get` gives the present server of a name. A successor has the breaker and the permits of `previous`. */
 export const make = (get: (name: string) => Server | undefined) =>
@@ -133,8 +104,10 @@ export const make = (get: (name: string) => Server | undefined) =>
           return link.status()
         },
         get live() {
-          const connected = link.connected()
-          return connected === undefined ? undefined : live(server, connected)
+          const connection = link.connected()
+          if (connection === undefined) return undefined
+          const { generation, session } = connection
+          return { server: name, identity, config, generation, session, connection, lists: server.lists }
         },
         changed: (status, previous) => {
           const isConnected = status._tag === "Connected"

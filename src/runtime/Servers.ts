@@ -44,6 +44,26 @@ export interface ConnectOptions {
 
 type Connect = (server: string, options?: ConnectOptions) => Effect.Effect<void, ConnectFailure>
 
+export interface UseOptions {
+  /** Bounds the wait for a connection, and makes the use as interruptible as the caller. */
+  readonly deadline?: Deadline.Deadline | undefined
+  readonly identity?: string | undefined
+  /** Default: `"settled"`. */
+  readonly until?: Link.Until | undefined
+}
+
+/** Waits for a connection of a server. */
+export type Await = (
+  name: string,
+  options?: UseOptions
+) => Effect.Effect<void, ConnectFailure | McpError.RequestTimeout>
+
+export type Use = <A, E, R>(
+  name: string,
+  f: (live: Server.Live) => Effect.Effect<A, E, R>,
+  options?: UseOptions
+) => Effect.Effect<A, E | ConnectFailure | McpError.RequestTimeout, R>
+
 type Switch = (server: string) => Effect.Effect<void, McpError.NotFound>
 
 /** The operations that a person has on the connection of a server. */
@@ -61,11 +81,12 @@ export interface Switches {
 }
 
 export interface Servers {
-  /**
-   * Uses the connection of a server, or waits for the attempt under way, or starts one. Errors of the wait have the
-   * outcome `not-sent`.
-   */
-  readonly use: Server.Use
+  /** Waits for the attempt under way, or for one that this starts. The errors have the outcome `not-sent`. */
+  readonly connected: Await
+  /** Uses the connection of a server, after a wait where there is none. */
+  readonly use: Use
+  /** The same, with another wait. */
+  readonly using: (connected: Await) => Use
   /** In the order of their configurations; the same array until a reload or a switch changes it. */
   readonly all: () => ReadonlyArray<Server.Server>
   /** The server with the link of this user, if there is one, or of the application. */
@@ -161,38 +182,29 @@ export const make = (options?: Partial<Options>) =>
       return identity === undefined || server?.config.affinity === "shared" ? server : server?.users.get(identity)
     }
 
-    const useNext: Server.Use = (name, f, options) =>
-      Effect.flatMap(find(name, options?.identity), (server) => {
-        const { link } = server
-        let hasBegun = false
-        const used = link.use((connected) => {
-          hasBegun = true
-          return f(Server.live(server, connected))
-        }, options?.until)
+    const connected: Await = (name, options) => {
+      const { deadline, identity, until = "settled" } = options ?? {}
+      const wait: ReturnType<Await> = Effect.flatMap(find(name, identity), ({ link }) => {
         // callers that wait for a link that is replaced wait for its successor
-        const isServed = () => get(name, options?.identity)?.link === link
+        const isServed = () => get(name, identity)?.link === link
         const wasServed = isServed()
-        const isReplaced = () => wasServed && !hasBegun && !closed && servers.has(name) && !isServed()
-        return Effect.catchIf(used, isReplaced, () => useNext(name, f, options))
+        const isReplaced = () => wasServed && !closed && servers.has(name) && !isServed()
+        return Effect.catchIf(link.wanted(until), isReplaced, () => wait)
       })
+      return deadline === undefined ? wait : Deadline.boundWait(deadline, () => waitedFor(get(name, identity)), wait)
+    }
 
-    const use: Server.Use = (name, f, options) =>
-      uninterruptibleMask((restore) => {
-        const server = get(name, options?.identity)
-        const connection = server?.link.connected()
-        const deadline = options?.deadline
-        if (server !== undefined && connection !== undefined) {
-          connection.begin()
-          const used = Effect.suspend(() => f(Server.live(server, connection)))
-          return onExitSync(deadline === undefined ? restore(used) : deadline.restore(used), connection.end)
-        }
-        if (deadline === undefined) return restore(useNext(name, f, options))
-        return Deadline.boundWait(deadline, () => waitedFor(get(name, options?.identity)), (arrived) =>
-          useNext(name, (live) => {
-            arrived()
-            return f(live)
-          }, options))
-      })
+    const using: Servers["using"] = (connected) => {
+      const use: Use = (name, f, options) =>
+        uninterruptibleMask((masked) => {
+          const live = get(name, options?.identity)?.live
+          if (live === undefined) return masked(Effect.zipRight(connected(name, options), use(name, f, options)))
+          live.connection.begin()
+          const restore = options?.deadline?.restore ?? masked
+          return onExitSync(restore(Effect.suspend(() => f(live))), live.connection.end)
+        })
+      return use
+    }
 
     const serve = yield* Server.make(get)
 
@@ -215,7 +227,7 @@ export const make = (options?: Partial<Options>) =>
             else forgetAtRest(server)
           }
         },
-        beside: (connection) => servedBy(link).map((server) => beside(Server.live(server, connection)))
+        beside: () => servedBy(link).flatMap(({ live }) => live === undefined ? [] : [beside(live)])
       })
       return link
     }
@@ -242,11 +254,10 @@ export const make = (options?: Partial<Options>) =>
     }
 
     /** Runs what belongs beside a connection that is older than its name. */
-    const attend = (server: Server.Server): void => {
-      const connection = server.link.connected()
-      if (connection === undefined) return
-      const run = Scope.extend(beside(Server.live(server, connection)), connection.scope)
-      fork(Effect.asVoid(Effect.forkIn(run, connection.scope)))
+    const attend = ({ live }: Server.Server): void => {
+      if (live === undefined) return
+      const { scope } = live.connection
+      fork(Effect.asVoid(Effect.forkIn(Scope.extend(beside(live), scope), scope)))
     }
 
     /** The link of a user is forgotten when it has no connection and needs none. */
@@ -389,7 +400,9 @@ export const make = (options?: Partial<Options>) =>
     )
 
     const service: Servers = {
-      use,
+      connected,
+      use: using(connected),
+      using,
       all: () => all,
       get,
       find,

@@ -27,7 +27,7 @@ export interface Options {
   readonly clock: Clock.Clock
   readonly servers: Servers.Servers
   /** May have a person log in, where calls ask. */
-  readonly use: Server.Use
+  readonly use: Servers.Use
   readonly retry: RetryPolicy.Options
   readonly publish: (event: McpEvent.McpEvent) => void
   /** The definition of a tool, if its server has listed it since the runtime began. */

@@ -115,7 +115,7 @@ export const make = ({ admit, definition, learn, limits, permissions }: Options)
       : admission
     if (waiting === undefined) return standing(live, wanted, permit, deadline)
     // a list of tools that does not answer must not keep the call longer than its own limits
-    const within = deadline === undefined ? waiting : Deadline.boundWait(deadline, () => ({}), () => waiting)
+    const within = deadline === undefined ? waiting : Deadline.boundWait(deadline, () => ({}), waiting)
     return Effect.flatMap(within, () => standing(live, wanted, permit, deadline) ?? Effect.void)
   }
 

@@ -39,7 +39,7 @@ export type Ask = <A, E, R>(
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
 export const asking =
-  (servers: Servers.Servers, use: Server.Use, clock: Clock.Clock): Ask => (name, operation, f, identity) =>
+  (servers: Servers.Servers, use: Servers.Use, clock: Clock.Clock): Ask => (name, operation, f, identity) =>
     Effect.flatMap(servers.find(name, identity), (server) =>
       Effect.uninterruptibleMask((restore) => {
         const total = server.limits.listTimeout

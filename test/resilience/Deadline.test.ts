@@ -12,7 +12,7 @@ interface Limits {
 }
 
 const bounded = <A>(wait: Effect.Effect<A>) => (deadline: Deadline.Deadline) =>
-  Deadline.boundWait(deadline, () => ({ waitedFor: "connection" }), () => wait)
+  Deadline.boundWait(deadline, () => ({ waitedFor: "connection" }), wait)
 
 /** Runs over a clock that stands still until it is advanced. */
 const start = <A, E>(limits: Limits, f: (deadline: Deadline.Deadline) => Effect.Effect<A, E>) =>
@@ -84,8 +84,7 @@ describe("Deadline", () => {
         outcome: "not-sent"
       })
       const { fiber, isOver, time } = yield* start({ idle: 300, total: 1_000 }, (deadline) =>
-        Effect.flip(Deadline.boundWait(deadline, () => ({ waitedFor: "connection", lastError }), () =>
-          Effect.never)))
+        Effect.flip(Deadline.boundWait(deadline, () => ({ waitedFor: "connection", lastError }), Effect.never)))
       yield* time.advance(299)
       assert.isFalse(isOver())
       yield* time.advance(1)
@@ -113,20 +112,6 @@ describe("Deadline", () => {
       yield* Deferred.succeed(arrived, 7)
       assert.strictEqual(yield* Fiber.join(fiber), 7)
       assert.strictEqual(time.sleeping(), 0)
-    }))
-
-  it.effect("does not bound a request that has arrived", () =>
-    Effect.gen(function*() {
-      const done = yield* Deferred.make<string>()
-      const { fiber, time } = yield* start({ idle: 300, total: 1_000 }, (deadline) =>
-        Deadline.boundWait(deadline, () => ({ waitedFor: "connection" }), (arrived) =>
-          Effect.sleep("100 millis").pipe(
-            Effect.zipRight(Effect.sync(arrived)),
-            Effect.zipRight(Deferred.await(done))
-          )))
-      yield* time.advance(5_000)
-      yield* Deferred.succeed(done, "done")
-      assert.strictEqual(yield* Fiber.join(fiber), "done")
     }))
 
   it.effect("is interrupted with its wait", () =>
