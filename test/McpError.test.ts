@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as FastCheck from "effect/FastCheck"
+import { phrases, rows as table } from "../src/errorRows.ts"
 import * as McpError from "../src/McpError.ts"
 import * as Texts from "./support/texts.ts"
 
@@ -400,6 +401,19 @@ describe("McpError", () => {
     const tags = McpError.McpError.members.map(({ _tag }) => _tag)
     assert.sameMembers(Array.from(new Set(rows.map(([error]) => error._tag))), tags)
     assert.strictEqual(new Set(tags).size, tags.length)
+  })
+
+  it("has a row in the table for every tag, whose conditions and texts name fields of the tag", () => {
+    assert.sameMembers(Object.keys(table), McpError.McpError.members.map(({ _tag }) => _tag))
+    for (const { _tag, fields } of McpError.McpError.members) {
+      const known = new Set([...Object.keys(fields), ...Object.keys(phrases)])
+      for (const { when = {}, ...texts } of table[_tag]!) {
+        const named = Object.values(texts).flatMap((text) =>
+          Array.from(String(text).matchAll(/\{(\w+)/g), ([, name]) => name!)
+        )
+        for (const name of [...Object.keys(when), ...named]) assert.include([...known], name.split(".")[0]!, _tag)
+      }
+    }
   })
 
   it("names the server in every message, and is recognized", () => {
