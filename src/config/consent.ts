@@ -171,9 +171,13 @@ const fields = (entry: ServerConfig.Entry, above: Above) => {
   }
 }
 
+/** A label of a host that stands for letters of any script, as in `https://xn--bcher-kva.example`. */
+const punycode = /(?<=[/.@])xn--[a-z\d-]+/gi
+
 /** Letters that look like others, where they could stand for another name, program, package or host. */
 const disguises = (what: string, text: string): Lines => {
-  const letters = codePoints(text)
+  const labels = (text.match(hosts) ?? []).flatMap((host) => host.match(punycode) ?? [])
+  const letters = [...codePoints(text), ...labels.map((label) => `the punycode ${quoted(label)}`)]
   return letters.length === 0
     ? []
     : [warning("letters", `${what} has ${letters.join(" ")}, which may look like others`)]

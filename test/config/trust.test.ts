@@ -561,6 +561,15 @@ describe("what a person is shown", () => {
     assert.include(text({ server: "d\u043ecs" }), "! letters: the name has U+043E, which may look like others")
   })
 
+  it("warns of a host in punycode, which shows other letters than it has", () => {
+    const remote = { transport: "auto" as const, url: "https://xn--pple-43d.example/mcp", enabled: true }
+    assert.include(
+      text({ entry: remote }),
+      "! letters: the address has the punycode \"xn--pple-43d\", which may look like others"
+    )
+    assert.notInclude(text({ entry: { ...remote, url: "https://a.example/xn--a" } }).join(), "punycode")
+  })
+
   it("warns of such letters in each word of the line, the folder and the addresses", () => {
     const letters = (asked: Partial<Trust.Candidate>) =>
       text(asked).flatMap((line) => /^! letters: (.*) has U\+043E,/.exec(line)?.[1] ?? [])
