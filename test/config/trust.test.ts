@@ -562,9 +562,8 @@ describe("what a person is shown", () => {
   })
 
   it("warns of a host in punycode, which shows other letters than it has", () => {
-    const remote = { transport: "auto" as const, url: "https://xn--pple-43d.example/mcp", enabled: true }
     assert.include(
-      text({ entry: remote }),
+      text({ entry: { ...remote, url: "https://xn--pple-43d.example/mcp" } }),
       "! letters: the address has the punycode \"xn--pple-43d\", which may look like others"
     )
     assert.notInclude(text({ entry: { ...remote, url: "https://a.example/xn--a" } }).join(), "punycode")
