@@ -60,28 +60,21 @@ const writing = (
     }
   }).pipe(Effect.catchAllCause((cause) => RuntimeLog.error("Writing to the caller failed", cause)))
 
-/** Reads the lines, in their order. */
-const reading = (
-  inbox: Mailbox.ReadonlyMailbox<Uint8Array>,
-  maxMessageBytes: number,
-  take: (line: string | Lines.Oversize) => Effect.Effect<void>
-): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    const framer = Lines.makeFramer(maxMessageBytes)
-    let unended: Lines.Oversize | undefined
-    for (let isLast = false; !isLast;) {
-      const [chunks, isDone] = yield* inbox.takeAll
-      isLast = isDone
-      for (const { buffer, byteLength, byteOffset } of chunks) {
-        for (const line of framer.push(Buffer.from(buffer, byteOffset, byteLength))) {
-          // a line over the limit is reported twice, and taken when it has ended
-          unended = typeof line !== "string" && line.tail === undefined ? line : undefined
-          if (unended === undefined) yield* take(line)
-        }
-      }
-    }
-    yield* take(unended ?? framer.rest())
-  }).pipe(Effect.catchAllCause((cause) => RuntimeLog.error("Reading from the caller failed", cause)))
+/** The lines of the input. A line over the limit comes once, when it has ended. */
+const linesOf = <E, R>(
+  input: Stream.Stream<Uint8Array, E, R>,
+  maxBytes: number
+): Stream.Stream<string | Lines.Oversize, E, R> =>
+  Stream.suspend(() => {
+    const framer = Lines.makeFramer(maxBytes)
+    return input.pipe(
+      Stream.mapConcat(({ buffer, byteLength, byteOffset }) =>
+        framer.push(Buffer.from(buffer, byteOffset, byteLength))
+      ),
+      Stream.concat(Stream.sync(framer.rest)),
+      Stream.filter((line) => typeof line === "string" || line.tail !== undefined)
+    )
+  })
 
 /**
  * Serves until the caller writes no more and everything that it has asked for is answered, or until it reads no more.
@@ -122,10 +115,14 @@ export const serve = (
     }
 
     const inputEnded = yield* Deferred.make<void>()
-    const input = Stream.ensuring(link.input, Deferred.succeed(inputEnded, undefined))
-    const inbox = yield* Mailbox.fromStream(input, { capacity: readAhead })
-    const reader = yield* Effect.forkScoped(
-      reading(inbox, maxMessageBytes, (line) => Effect.forEach(messagesOf(line), receive, { discard: true }))
+    const input = link.input.pipe(
+      Stream.ensuring(Deferred.succeed(inputEnded, undefined)),
+      Stream.buffer({ capacity: readAhead })
+    )
+    const reader = yield* linesOf(input, maxMessageBytes).pipe(
+      Stream.runForEach((line) => Effect.forEach(messagesOf(line), receive, { discard: true })),
+      Effect.catchAllCause((cause) => RuntimeLog.error("Reading from the caller failed", cause)),
+      Effect.forkScoped
     )
     const writer = yield* Effect.forkScoped(writing(outbox, link, limits))
     // a caller that has closed its input may not read either, and then the reader cannot go on

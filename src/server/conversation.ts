@@ -228,7 +228,7 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
     const receive = (message: Messages.Received, arrival: Exchange.Arrival): Effect.Effect<void> => {
       switch (message._tag) {
         case "Request": {
-          const request = Exchange.request(message, arrival)
+          const request = { ...message, ...arrival }
           return inFlight.begin(request, (current) => handle(request, current))
         }
         case "Invalid":
@@ -246,7 +246,15 @@ export const make = (options: Options): Effect.Effect<Conversation, never, Scope
             const { method, params } = message
             arrival.done()
             if (method === "notifications/cancelled") return Effect.sync(() => inFlight.cancel(params["requestId"]))
-            const request: Exchange.Request = { ...arrival, id: "", method, params, output: nowhere, done: constVoid }
+            const request: Exchange.Request = {
+              ...arrival,
+              _tag: "Request",
+              id: "",
+              method,
+              params,
+              output: nowhere,
+              done: constVoid
+            }
             const notified = Effect.flatMap(
               service.settled,
               (opened) => opened?.notified?.(method, params) ?? Effect.void

@@ -36,13 +36,7 @@ export interface Serving {
   readonly link: McpServer.Caller["link"]
 }
 
-export interface Request extends Omit<Messages.Request, "_tag">, Arrival {}
-
-/** Field by field, because V8 spreads objects slowly. */
-export const request = (
-  { id, method, params }: Messages.Request,
-  { done, header, output, principal }: Arrival
-): Request => ({ id, method, params, done, header, output, principal })
+export interface Request extends Messages.Request, Arrival {}
 
 export type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
 

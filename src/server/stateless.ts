@@ -161,7 +161,7 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
       const handler = sessionOnly.has(method) ? undefined : opened.handlers.get(method)
       if (handler === undefined) return Exchange.methodNotFound(method)
       const level = McpServer.logLevelOf(Messages.metaOf(params)[Protocol.metaKey.logLevel])
-      return roundTrips.answer(request, current, (current, ask) => {
+      return roundTrips(request, current, (current, ask) => {
         const peer = { caller, ask: asking(caller, ask) }
         return handler(Exchange.make(request, current, () => level, peer))
       })
@@ -185,7 +185,7 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
 
     return {
       receive: (message, arrival, key) => {
-        const request = Exchange.request(message, arrival)
+        const request = { ...message, ...arrival }
         return inFlight.begin(request, (current) => handle(request, current), key)
       },
       cancel: inFlight.cancel,

@@ -86,11 +86,8 @@ export const makeFramer = (maxLineBytes: number) => {
       if (from < chunk.length) extend(chunk.subarray(from), frames)
       return frames
     },
-    /** The bytes behind the last line feed, unless they are over the limit. */
-    rest: (): string => {
-      const line = finish()
-      return typeof line === "string" ? line : ""
-    },
+    /** The bytes behind the last line feed. */
+    rest: finish,
     /** The number of bytes of the line under way. */
     pending: (): number => size
   }
@@ -234,7 +231,10 @@ export const makeReader = ({ maxMessageBytes, onEndless, server, sink }: Options
       }
       if (framer.pending() > endlessAfter) onEndless()
     },
-    /** Reads what is left behind the last line feed. */
-    end: (): void => read(framer.rest(), false)
+    /** Reads what is left behind the last line feed, unless it is over the limit. */
+    end: (): void => {
+      const rest = framer.rest()
+      if (typeof rest === "string") read(rest, false)
+    }
   }
 }
