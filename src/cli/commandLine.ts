@@ -1,7 +1,6 @@
 /**
- * Parses the command line in two steps: the name of the command among the options of every command, and then the rest with
- * the options of that command. An unknown option is an error with the nearest known one, where @effect/cli would take it for
- * an argument of a tool.
+ * Parses the command line. An unknown option is an error with the nearest known one, where @effect/cli would take it for an
+ * argument of a tool.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -93,32 +92,39 @@ export type Parsed =
   | { readonly _tag: "Completions"; readonly shell: string }
   | { readonly _tag: "Complete"; readonly words: ReadonlyArray<string> }
 
-/** Options by the words that stand for them. */
-const byWord = (options: ReadonlyArray<Command.Option>): ReadonlyMap<string, Command.Option> =>
-  new Map(options.flatMap((option) => [
-    [`--${option.name}`, option] as const,
-    ...(option.short === undefined ? [] : [[`-${option.short}`, option] as const])
-  ]))
-
-interface Split {
+/** The words of a command line, read with some options. */
+export interface Read {
   readonly words: ReadonlyArray<string>
   /** The indices of words that are options of a tool. */
   readonly unknown: ReadonlySet<number>
   readonly given: ReadonlyMap<string, ReadonlyArray<string>>
+  /** The option whose value comes next. */
+  readonly open: Command.Option | undefined
+  /** The first fault. Reading goes on after it, because a line that is completed has faults until it is whole. */
+  readonly fault: Usage | undefined
 }
 
-/** Which of the words are options, and what belongs to them. */
-const split = (
-  argv: ReadonlyArray<string>,
-  options: ReadonlyArray<Command.Option>,
-  args: ReadonlyArray<Command.Argument>
-): Either.Either<Split, Usage> => {
-  const byName = byWord(options)
+const { quote } = UntrustedText
+
+const always = [...sharedOptions, ...builtInOptions]
+
+/** Separates the options from the words, with the options of a command, or those of every command. */
+export const read = (argv: ReadonlyArray<string>, command?: Command.Loaded): Read => {
+  const options = [...always, ...command?.options ?? []]
+  const byWord = new Map<string, Command.Option>([
+    ...options.map((option) => [`--${option.name}`, option] as const),
+    ...options.filter(({ short }) => short !== undefined).map((option) => [`-${option.short}`, option] as const)
+  ])
+  // the options of a tool follow its name: so many words
+  const first = (command?.args ?? []).findIndex(({ takesOptions }) => takesOptions === true) + 1
   const words: Array<string> = []
   const unknown = new Set<number>()
-  // the name of the command and the arguments before
-  const first = args.findIndex(({ takesOptions }) => takesOptions === true) + 1
   const given = new Map<string, Array<string>>()
+  let open: Command.Option | undefined
+  let fault: Usage | undefined
+  const wrong = (detail: string, next?: string) => {
+    fault ??= new Usage({ detail, next })
+  }
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at]!
     if (word === "--") {
@@ -129,42 +135,44 @@ const split = (
       words.push(word)
       continue
     }
-    const equals = word.startsWith("--") ? word.indexOf("=") : -1
-    const name = equals < 0 ? word : word.slice(0, equals)
-    const known = byName.get(name)
-    const option = known?.yields === true && first > 0 && words.length >= first ? undefined : known
-    const isValue = unknown.has(words.length - 1) && !words.at(-1)!.includes("=") && /^-[^-]/.test(word)
-    if (option === undefined && first > 0 && words.length >= first && (word.startsWith("--") || isValue)) {
+    const [, name = word, inline] = /^(--[^=]*)=(.*)$/s.exec(word) ?? []
+    const isBehindTool = first > 0 && words.length >= first
+    const known = byWord.get(name)
+    const option = known?.yields === true && isBehindTool ? undefined : known
+    if (option === undefined) {
+      const isValue = unknown.has(words.length - 1) && !words.at(-1)!.includes("=") && /^-[^-]/.test(word)
+      if (!isBehindTool || (!isValue && !word.startsWith("--"))) {
+        wrong(`There is no option ${quote(name)}.`, suggestion(nearest(name, byWord.keys())))
+        continue
+      }
       if (!isValue) unknown.add(words.length)
       words.push(word)
       continue
     }
-    if (option === undefined) {
-      return usage(`There is no option ${UntrustedText.quote(name)}.`, suggestion(nearest(name, byName.keys())))
-    }
     const values = given.get(option.name) ?? []
     given.set(option.name, values)
     if (option.value === undefined) {
-      if (equals >= 0) return usage(`The option ${UntrustedText.quote(name)} takes no value.`)
+      if (inline !== undefined) wrong(`The option ${quote(name)} takes no value.`)
       values.push("")
       continue
     }
-    const value = equals >= 0 ? word.slice(equals + 1) : argv[++at]
+    const value = inline ?? argv[++at]
+    if (value === undefined) open = option
     if (value === undefined || value === "") {
-      return usage(`The option ${UntrustedText.quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
+      wrong(`The option ${quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
+      continue
     }
-    if (option.choices !== undefined && !option.choices.includes(value)) {
-      return usage(
-        `The option ${UntrustedText.quote(name)} cannot be ${UntrustedText.quote(value)}.`,
-        suggestion(nearest(value, option.choices)) ?? `It is one of ${option.choices.join(", ")}.`
+    const { choices = [value] } = option
+    if (!choices.includes(value)) {
+      wrong(
+        `The option ${quote(name)} cannot be ${quote(value)}.`,
+        suggestion(nearest(value, choices)) ?? `It is one of ${choices.join(", ")}.`
       )
     }
-    if (values.length > 0 && option.repeated !== true) {
-      return usage(`The option ${UntrustedText.quote(name)} is given twice.`)
-    }
+    if (values.length > 0 && option.repeated !== true) wrong(`The option ${quote(name)} is given twice.`)
     values.push(value)
   }
-  return Either.right({ words, unknown, given })
+  return { words, unknown, given, open, fault }
 }
 
 const units = new Map([["ms", 1], ["s", 1_000], ["m", 60_000], ["h", 3_600_000]])
@@ -178,8 +186,16 @@ export const duration = (text: string): Duration.Duration | undefined => {
   return read !== undefined && Duration.greaterThan(read, Duration.zero) ? read : undefined
 }
 
+/** The duration of an option, if it is given. */
+export const time = (text: string | undefined): Either.Either<Duration.Duration | undefined, Usage> => {
+  const read = text === undefined ? undefined : duration(text)
+  return text === undefined || read !== undefined
+    ? Either.right(read)
+    : usage(`${quote(text)} is no duration.`, "Write 500ms, 30s or 2m.")
+}
+
 export const sharedOf = (
-  given: ReadonlyMap<string, ReadonlyArray<string>>,
+  given: Read["given"],
   timeout?: Duration.Duration
 ): Command.Shared => ({
   json: given.has("json"),
@@ -200,95 +216,56 @@ export const sharedOf = (
   colour: !given.has("no-color")
 })
 
-const invocationOf = ({ given, unknown, words }: Split): Either.Either<Command.Invocation, Usage> => {
-  const values = (name: string) => given.get(name) ?? []
-  const value = (name: string) => values(name).at(-1)
-  const isSet = (name: string) => given.has(name)
-  const time = value("timeout")
-  const timeout = time === undefined ? undefined : duration(time)
-  if (time !== undefined && timeout === undefined) {
-    return usage(`${UntrustedText.quote(time)} is no duration.`, "Write 500ms, 30s or 2m.")
-  }
-  return Either.right({
-    args: words.slice(1),
-    unknown: new Set(Array.from(unknown, (at) => at - 1)),
-    values,
-    value,
-    isSet,
-    shared: sharedOf(given, timeout)
-  })
-}
-
-/** What explains the program, or a command of it, from outside. */
+/** Refers from outside to the help of the program, or of a command. */
 export const outside = (command?: string): string =>
   command === undefined ? "See mcp-runtime --help." : `See mcp-runtime ${command} --help.`
 
-const wrongArguments = (
-  command: Command.Loaded,
-  args: ReadonlyArray<string>,
-  given: Split["given"],
-  help: typeof outside
-): Usage | undefined => {
-  const missing =
-    command.args.filter(({ required, unless }) => required && (unless === undefined || !given.has(unless)))[args.length]
-  if (missing !== undefined) {
-    return new Usage({
-      detail: `The command "${command.name}" needs ${missing.name.toUpperCase()}: ${missing.about}`,
-      next: help(command.name)
-    })
-  }
-  const takesAll = command.args.some(({ repeated }) => repeated === true)
-  const extra = takesAll ? undefined : args[command.args.length]
-  return extra === undefined ? undefined : new Usage({
-    detail: `The command "${command.name}" does not know what to do with ${UntrustedText.quote(extra)}.`,
-    next: help(command.name)
-  })
-}
-
-/** The shared options by the words that stand for them. */
-const shared = byWord([...sharedOptions, ...builtInOptions])
-
 /**
- * The row of the command: the first known name among the words that are neither options nor values of shared options. The
- * options of a command may stand before its name, so a word that follows an option of a command may be its value.
+ * The first command that is named. The options of a command may stand before its name, so that a word before it may be the
+ * value of one.
  */
 export const entryIn = (
-  argv: ReadonlyArray<string>,
-  entries: ReadonlyArray<Command.Entry>,
-  help = outside
-): Either.Either<Command.Entry | "help" | undefined, Usage> => {
-  let unknown: string | undefined
-  let mayBeValue = false
-  for (let at = 0; at < argv.length && argv[at] !== "--"; at++) {
-    const word = argv[at]!
-    if (word.startsWith("-")) {
-      const option = shared.get(word)
-      mayBeValue = option === undefined && !word.includes("=")
-      if (option?.value !== undefined) at++
-      continue
-    }
-    const entry = word === "help" ? word : entries.find(({ name }) => name === word)
-    if (entry !== undefined && unknown === undefined) return Either.right(entry)
-    if (!mayBeValue) unknown ??= word
-    mayBeValue = false
-  }
-  return unknown === undefined ? Either.right(undefined) : usage(
-    `There is no command ${UntrustedText.quote(unknown)}.`,
-    suggestion(nearest(unknown, entries.map(({ name }) => name))) ?? help()
-  )
+  { words }: Pick<Read, "words">,
+  entries: ReadonlyArray<Command.Entry>
+): Command.Entry | undefined => {
+  const named = words.find((word) => entries.some(({ name }) => name === word))
+  return entries.find(({ name }) => name === named)
 }
 
-const explained = (
-  words: ReadonlyArray<string>,
-  entries: ReadonlyArray<Command.Entry>,
+const invocationOf = (
+  command: Command.Loaded,
+  args: ReadonlyArray<string>,
+  { given, unknown }: Read,
   help: typeof outside
-): Effect.Effect<Parsed, Usage> =>
-  Effect.flatMap(entryIn(words, entries, help), (entry) =>
-    entry === undefined || entry === "help"
-      ? Effect.succeed<Parsed>({ _tag: "Help", command: undefined, isAsked: true })
-      : Effect.map(Command.load(entry), (command) => ({ _tag: "Help", command, isAsked: true })))
+): Either.Either<Command.Invocation, Usage> =>
+  Either.gen(function*() {
+    const needed = command.args.filter(({ required, unless }) =>
+      required && (unless === undefined || !given.has(unless))
+    )
+    const missing = needed[args.length]
+    if (missing !== undefined) {
+      const detail = `The command "${command.name}" needs ${missing.name.toUpperCase()}: ${missing.about}`
+      return yield* usage(detail, help(command.name))
+    }
+    const extra = command.args.some(({ repeated }) => repeated === true) ? undefined : args[command.args.length]
+    if (extra !== undefined) {
+      const detail = `The command "${command.name}" does not know what to do with ${quote(extra)}.`
+      return yield* usage(detail, help(command.name))
+    }
+    const values = (name: string) => given.get(name) ?? []
+    const value = (name: string) => values(name).at(-1)
+    return {
+      args,
+      // without the name of the command
+      unknown: new Set(Array.from(unknown, (at) => at - 1)),
+      values,
+      value,
+      isSet: (name) => given.has(name),
+      shared: sharedOf(given, yield* time(value("timeout")))
+    }
+  })
 
-/** What was typed, with the options of its command, which is loaded for that. */
+/** Parses the words with the options of the command that they name, which is loaded for that. */
 export const parse = (
   argv: ReadonlyArray<string>,
   entries: ReadonlyArray<Command.Entry>,
@@ -297,18 +274,22 @@ export const parse = (
   Effect.gen(function*() {
     // the scripts of shells write it, and people do not
     if (argv[0] === "--complete") return { _tag: "Complete", words: argv.slice(1) }
-    const entry = yield* entryIn(argv, entries, help)
-    const command = entry === undefined || entry === "help" ? undefined : yield* Command.load(entry)
-    const options = [...sharedOptions, ...builtInOptions, ...(command?.options ?? [])]
-    const read = yield* split(argv, options, command?.args ?? [])
-    const { given, words } = read
+    const entry = entryIn(read(argv), entries)
+    const command = entry && (yield* Command.load(entry))
+    const all = read(argv, command)
+    const { fault, given, words } = all
+    const isHelp = words[0] === "help"
+    const [name, ...args] = isHelp ? words.slice(1) : words
+    if (name !== undefined && name !== command?.name) {
+      const near = suggestion(nearest(name, entries.map(({ name }) => name)))
+      return yield* usage(`There is no command ${quote(name)}.`, near ?? help())
+    }
+    if (fault !== undefined) return yield* fault
     if (given.has("version")) return { _tag: "Version" }
     const shell = given.get("completions")?.at(-1)
     if (shell !== undefined) return { _tag: "Completions", shell }
-    if (entry === "help") return yield* explained(words.slice(1), entries, help)
-    if (given.has("help") || command === undefined) return { _tag: "Help", command, isAsked: given.has("help") }
-    const wrong = wrongArguments(command, words.slice(1), given, help)
-    return wrong === undefined
-      ? { _tag: "Run", command, invocation: yield* invocationOf(read) }
-      : yield* wrong
+    const isAsked = isHelp || given.has("help")
+    return isAsked || command === undefined
+      ? { _tag: "Help", command, isAsked }
+      : { _tag: "Run", command, invocation: yield* invocationOf(command, args, all, help) }
   })

@@ -5,13 +5,13 @@ import * as Shape from "../json/describe.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Application from "./Application.ts"
 import * as Command from "./Command.ts"
-import { builtInOptions, entryIn, sharedOf, sharedOptions } from "./commandLine.ts"
+import * as CommandLine from "./commandLine.ts"
 import * as ExitCode from "./ExitCode.ts"
 import * as Lookup from "./lookup.ts"
 import { identityOf, spelled } from "./offered.ts"
 import * as Screen from "./Screen.ts"
 
-/** The names that only the servers tell. */
+/** The names of servers, and of what they offer. */
 export interface Known {
   readonly servers: ReadonlyArray<string>
   /** The parameters of each tool, by `server/tool`. */
@@ -54,39 +54,22 @@ interface Candidate {
   readonly about?: string | undefined
 }
 
-interface Read {
-  readonly args: ReadonlyArray<string>
-  readonly given: ReadonlyMap<string, ReadonlyArray<string>>
-  /** The option whose value comes next. */
-  readonly open: Command.Option | undefined
-}
+const maxCandidates = 200
 
-/** Words that may be incomplete or wrong. */
-const read = (words: ReadonlyArray<string>, options: ReadonlyArray<Command.Option>): Read => {
-  const args: Array<string> = []
-  const given = new Map<string, Array<string>>()
-  let open: Command.Option | undefined
-  for (const word of words) {
-    const [, name, inline] = /^--?([^=]+)(?:=(.*))?$/s.exec(word) ?? []
-    if (open !== undefined) {
-      given.set(open.name, [...given.get(open.name) ?? [], word])
-      open = undefined
-    } else if (name === undefined) args.push(word)
-    else {
-      const option = options.find((one) => one.name === name || one.short === name)
-      if (option?.value === undefined || inline !== undefined) given.set(name, [...given.get(name) ?? [], inline ?? ""])
-      else open = option
-    }
-  }
-  return { args, given, open }
-}
+/** Shells and the repl show and insert these without quotes. */
+const plain = /^[\w./:@=-]+$/
 
-const named = (words: Iterable<string>): ReadonlyArray<Candidate> => Array.from(words, (word) => ({ word }))
+/** The option or argument that the next word belongs to. */
+const nextOf = ({ open, words }: CommandLine.Read, command: Command.Loaded | undefined) =>
+  open ?? command?.args[words.length - 1] ?? command?.args.find(({ repeated }) => repeated === true)
 
-const valuesOf = ({ choices, name }: Command.Option, { servers }: Known): ReadonlyArray<Candidate> =>
-  named(
-    choices ?? (name === "import" ? [...Lookup.hosts, "all"] : name === "server" || name === "share" ? servers : [])
-  )
+/** The names that an option or argument of this name takes. */
+const sources = new Map<string | undefined, keyof Known>([
+  ["server", "servers"],
+  ["share", "servers"],
+  ["tool", "tools"],
+  ["argument", "tools"]
+])
 
 const among = (
   words: ReadonlyArray<string>,
@@ -94,38 +77,26 @@ const among = (
   commands: ReadonlyArray<Command.Named>,
   command: Command.Loaded | undefined,
   known: Known
-): ReadonlyArray<Candidate> => {
-  const options = [...command?.options ?? [], ...sharedOptions, ...(command === undefined ? builtInOptions : [])]
-  const { args, open } = read(words, options)
-  if (open !== undefined) return valuesOf(open, known)
-  const parameters = args[0] === "call" && args[1] !== undefined ? known.tools.get(args[1]) ?? [] : []
-  if (word.startsWith("-")) {
+): Iterable<Candidate | string> => {
+  const read = CommandLine.read(words, command)
+  const [name, ref = "", ...rest] = read.words
+  const parameters = name === "call" ? known.tools.get(ref) ?? [] : []
+  if (read.open === undefined && word.startsWith("-")) {
+    const builtIn = command === undefined ? CommandLine.builtInOptions : []
+    const options = [...command?.options ?? [], ...CommandLine.sharedOptions, ...builtIn]
     return [
       ...options.map(({ about, name }) => ({ word: `--${name}`, about })),
-      ...named(parameters.map((name) => `--${name}`))
+      ...parameters.map((name) => `--${name}`)
     ]
   }
-  const [name, ...rest] = args
-  if (name === undefined || (name === "help" && rest.length === 0)) {
-    return commands.map(({ name, summary }) => ({ word: name, about: summary }))
-  }
-  if (parameters.length > 0) return named(parameters.map((name) => `${name}=`))
-  const argument = argumentAt(command, rest.length)
-  if (argument?.choices !== undefined) return named(argument.choices)
-  return argument?.name === "tool"
-    ? named(known.tools.keys())
-    : argument?.name === "server"
-    ? named(known.servers)
-    : []
+  const isCommand = name === undefined || (name === "help" && ref === "" && rest.length === 0)
+  if (read.open === undefined && isCommand) return commands.map(({ name, summary }) => ({ word: name, about: summary }))
+  const next = nextOf(read, command)
+  if (next?.name === "argument") return parameters.map((name) => `${name}=`)
+  if (next?.name === "import") return [...Lookup.hosts, "all"]
+  const source = sources.get(next?.name)
+  return next?.choices ?? (source === undefined ? [] : source === "servers" ? known.servers : known.tools.keys())
 }
-
-/** Shells and the repl show and insert these without quotes. */
-const plain = /^[\w./:@=-]+$/
-
-const most = 200
-
-const argumentAt = (command: Command.Loaded | undefined, at: number): Command.Argument | undefined =>
-  command?.args[at] ?? command?.args.find(({ repeated }) => repeated === true)
 
 /** The words that the last one may become. */
 export const candidates = (
@@ -135,20 +106,9 @@ export const candidates = (
   command: Command.Loaded | undefined,
   known: Known
 ): ReadonlyArray<Candidate> =>
-  among(words, word, commands, command, known).filter((one) => one.word.startsWith(word) && plain.test(one.word))
-    .slice(0, most)
-
-/** Which names a word can need: the discovery is read for servers, and the cache as well for tools. */
-const needs = (words: ReadonlyArray<string>, command: Command.Loaded | undefined): "nothing" | "servers" | "tools" => {
-  const { args, open } = read(words, [...command?.options ?? [], ...sharedOptions])
-  if (open !== undefined) return open.name === "server" || open.name === "share" ? "servers" : "nothing"
-  const argument = argumentAt(command, Math.max(0, args.length - 1))?.name
-  return command !== undefined && (argument === "tool" || argument === "argument")
-    ? "tools"
-    : argument === "server"
-    ? "servers"
-    : "nothing"
-}
+  Array.from(among(words, word, commands, command, known), (one) => typeof one === "string" ? { word: one } : one)
+    .filter((one) => one.word.startsWith(word) && plain.test(one.word))
+    .slice(0, maxCandidates)
 
 /** Prints what the last word may become, one in a line, with its explanation behind a tab. It starts no server. */
 export const print = (
@@ -157,22 +117,20 @@ export const print = (
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const [words, word = ""] = [line.slice(0, -1), line.at(-1)]
-    const entry = yield* Effect.orElseSucceed(entryIn(words, commands), () => undefined)
-    const command = entry === undefined || entry === "help" ? undefined : yield* Command.load(entry)
-    const shared = sharedOf(read(words, sharedOptions).given)
-    const need = needs(words, command)
-    const known = need === "nothing"
+    const entry = CommandLine.entryIn(CommandLine.read(words), commands)
+    const command = entry && (yield* Command.load(entry))
+    const read = CommandLine.read(words, command)
+    const shared = CommandLine.sharedOf(read.given)
+    const source = sources.get(nextOf(read, command)?.name)
+    const known = source === undefined
       ? unknown
-      : need === "servers"
+      : source === "servers"
       ? { ...unknown, servers: (yield* Lookup.look(shared, Effect.succeed)).discovery.servers.map(({ name }) => name) }
-      : yield* Application.use(shared, () =>
-        Effect.succeed({ rests: true }), cached(read(words, sharedOptions).args[1] ?? word))
+      : yield* Application.use(shared, () => Effect.succeed({ rests: true }), cached(read.words[1] ?? word))
     const found = candidates(words, word, commands, command, known)
     const screen = yield* Screen.Screen
     yield* screen.out(
-      ...found.map(({ about, word }) =>
-        about === undefined ? word : `${word}\t${UntrustedText.excerpt(about, 100)}`
-      )
+      ...found.map(({ about, word }) => about === undefined ? word : `${word}\t${UntrustedText.excerpt(about, 100)}`)
     )
     return ExitCode.ok
   })

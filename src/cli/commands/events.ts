@@ -12,6 +12,7 @@ import type * as McpEvent from "../../McpEvent.ts"
 import type * as ServerStatus from "../../runtime/ServerStatus.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
+import * as CommandLine from "../commandLine.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Following from "../following.ts"
 import * as NoServers from "../noServers.ts"
@@ -144,7 +145,7 @@ export const command: Command.Command = {
   examples: [["events --server github --for 1m", "What happens to one server within a minute."]],
   run: ({ shared, value }) =>
     Effect.flatMap(
-      Following.read(value("for")),
+      CommandLine.time(value("for")),
       (time) =>
         Application.use(shared, () =>
           Effect.succeed({ follow: true }), ({ discovery, runtime }) =>

@@ -9,6 +9,7 @@ import * as Scoped from "../../scoped.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import { Usage } from "../Command.ts"
+import * as CommandLine from "../commandLine.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Following from "../following.ts"
 import * as Latency from "../latency.ts"
@@ -250,8 +251,8 @@ const listed = (watching: Watching) =>
 const run: Command.Command["run"] = ({ isSet, shared, value }) =>
   Effect.gen(function*() {
     const isWatching = isSet("watch")
-    const time = yield* Following.read(value("for"))
-    const every = (yield* Following.read(value("every"))) ?? Duration.seconds(5)
+    const time = yield* CommandLine.time(value("for"))
+    const every = (yield* CommandLine.time(value("every"))) ?? Duration.seconds(5)
     if (!isWatching && (isSet("for") || isSet("every"))) {
       return yield* new Usage({
         detail: "Without --watch the servers are looked at once.",
