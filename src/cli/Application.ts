@@ -87,12 +87,12 @@ export interface Settings {
   readonly using?: ((runtime: Layered) => Layered) | undefined
 }
 
-/** The server of this name, if there is one. */
+/** The server of this name or fingerprint, if there is one. */
 export const server = (
   name: string,
   { servers }: ConfigDiscovery.Discovery
 ): Effect.Effect<ConfigDiscovery.Found, McpError.NotFound> => {
-  const found = servers.find((one) => one.name === name)
+  const found = servers.find((one) => one.name === name || one.fingerprint === name.toLowerCase())
   return found === undefined
     ? new McpError.NotFound({
       server: "",

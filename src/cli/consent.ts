@@ -8,14 +8,16 @@ import { isCredential } from "../text/credentialName.ts"
 import * as ShellWords from "../text/shellWords.ts"
 import * as Screen from "./Screen.ts"
 
-/** A server or a tool that waits. The fingerprint approves exactly what was shown, also without a terminal. */
+/** A server or a tool that waits. Its fingerprint approves exactly what was shown, also without a terminal. */
 export interface Waiting {
   readonly name: string
   readonly fingerprint: string
   /** Everything that the approval covers. */
   readonly lines: ReadonlyArray<Screen.Line>
-  /** Shown in place of the question where that is too much to be seen: then only the fingerprint approves. */
+  /** Shown in place of the lines and the question where that is too much to be seen: only the fingerprint approves then. */
   readonly unseen: ReadonlyArray<Screen.Line>
+  /** The options of `approve` before the fingerprint. */
+  readonly options?: string
   readonly question: string
   readonly approve: Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
 }
@@ -25,7 +27,7 @@ export type Decision = "approved" | "refused" | "waiting"
 
 /** Shows what waits and asks at a terminal. Elsewhere only its fingerprint approves it. */
 export const decide = (
-  { approve, fingerprint, lines, name, question, unseen }: Waiting,
+  { approve, fingerprint, lines, name, options = "", question, unseen }: Waiting,
   wanted?: string
 ): Effect.Effect<Decision, McpError.NotFound | McpError.TrustNotKept, Screen.Screen> =>
   Effect.gen(function*() {
@@ -33,7 +35,11 @@ export const decide = (
     const isExact = wanted === fingerprint
     const isSeen = isExact || unseen.length === 0
     yield* screen.err(...(isSeen ? lines : unseen))
-    if (!isExact && !(isSeen && screen.isInteractive)) return "waiting"
+    if (!isExact && !(isSeen && screen.isInteractive)) {
+      if (isSeen) yield* screen.err("There is no terminal to ask at. After reading this, approve it with")
+      yield* screen.err(`  mcp-runtime approve ${options}${fingerprint}`)
+      return "waiting"
+    }
     if (screen.isInteractive && !(yield* Screen.confirm(screen, question))) return "refused"
     yield* approve
     yield* screen.note([{ text: "approved", style: "good" }, `: ${name}`])
@@ -82,8 +88,7 @@ const unseen = (one: Trust.Pending, all: ReadonlyArray<Trust.ConsentLine>): Read
       { text: one.server, style: "strong" },
       ` cannot be approved here: its entry takes ${lengthOf(all)} characters, and at most ${maxConsent} can be shown.`
     ],
-    `Read it in ${Scope.format(one.provenance)}, and approve exactly this entry with`,
-    `  mcp-runtime approve ${one.fingerprint}`
+    `Read it in ${Scope.format(one.provenance)}, and approve exactly this entry with`
   ]
 
 /**

@@ -17,7 +17,6 @@ import * as Lookup from "../lookup.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
-import { reasonOf } from "../serverView.ts"
 
 const reasons: Record<Trust.Why, string> = {
   new: "not approved yet",
@@ -72,12 +71,10 @@ export const Approvals = Schema.Struct({
   }))
 })
 
-type Decided = typeof Approvals.Type["servers"][number]
-
 /** A name can be that of something else by the time it is typed; this cannot. */
 const isFingerprint = (text: string): boolean => /^sha256:[0-9a-f]{64}$/i.test(text)
 
-const told = (one: Trust.Pending, decision: Decided["decision"], granted: ReadonlyArray<string> = []): Decided => ({
+const told = (one: Trust.Pending, decision: Consent.Decision, granted: ReadonlyArray<string> = []) => ({
   ...one,
   variables: one.variables.map((name) => ({ name, credential: isCredential(name) })),
   consent: Trust.consent(one),
@@ -86,40 +83,30 @@ const told = (one: Trust.Pending, decision: Decided["decision"], granted: Readon
 })
 
 /** Says why a server that was named does not wait for approval. */
-const settled = (
-  wanted: string,
-  variables: ReadonlyArray<string>,
-  { discovery }: Lookup.Found
-): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+const settled = (wanted: string, variables: ReadonlyArray<string>, { discovery }: Lookup.Found) =>
   Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const known = discovery.servers.find(({ fingerprint, name }) => name === wanted || fingerprint === wanted)
-    if (known === undefined && isFingerprint(wanted)) {
+    if (isFingerprint(wanted) && !discovery.servers.some(({ fingerprint }) => fingerprint === wanted.toLowerCase())) {
       return yield* new Usage({
         detail: "Nothing that waits has this fingerprint: what was shown may have become something else.",
         next: "Look again with `mcp-runtime approve`."
       })
     }
-    const found = known ?? (yield* Application.server(wanted, discovery))
+    const found = yield* Application.server(wanted, discovery)
+    const { name, provenance, sources, state } = found
     yield* Application.usable(found, discovery)
-    if (found.state._tag === "Denied") {
-      return yield* new McpError.PermissionDenied({
-        server: found.name,
-        why: "policy",
-        kind: "server",
-        name: found.name,
-        decision: found.state.decision
-      })
+    if (state._tag === "Denied") {
+      const { decision } = state
+      return yield* new McpError.PermissionDenied({ server: name, why: "policy", kind: "server", name, decision })
     }
-    const asks = [found.provenance, ...found.sources].some(({ origin }) => !Scope.rights(origin).start)
+    const asks = [provenance, ...sources].some(({ origin }) => !Scope.rights(origin).start)
     if (asks && variables.length > 0) {
       return yield* new Usage({
-        detail: `The server "${found.name}" was agreed to already, and with it what it may read.`,
-        next: `Take that back with \`mcp-runtime revoke ${ShellWords.quote(found.name)}\`, and agree to it anew.`
+        detail: `The server "${name}" was agreed to already, and with it what it may read.`,
+        next: `Take that back with \`mcp-runtime revoke ${ShellWords.quote(name)}\`, and agree to it anew.`
       })
     }
-    yield* screen.note(`${found.name}: ${asks ? "it is approved already" : "it needs no approval"}.`)
-    return ExitCode.ok
+    const { note } = yield* Screen.Screen
+    yield* note(`${name}: ${asks ? "it is approved already" : "it needs no approval"}.`)
   })
 
 const variablesOf = (one: Trust.Pending, wanted: ReadonlyArray<string>): Effect.Effect<void, Usage> => {
@@ -144,52 +131,34 @@ const list = (waiting: ReadonlyArray<Trust.Pending>, trust: Trust.Trust["Type"])
     )
   })
 
-/** Says how what still waits is approved without a question. */
-const byFingerprint = (words: ReadonlyArray<string>) =>
-  Effect.flatMap(Screen.Screen, (screen) =>
-    words.length === 0 ? Effect.void : screen.err(
-      "There is no terminal to ask at. After reading this, approve it with",
-      ...words.map((words) => `  mcp-runtime approve ${words}`)
-    ))
-
-const codeOf = (decided: ReadonlyArray<Decided>): ExitCode.ExitCode =>
-  decided.every(({ decision }) => decision === "approved") ? ExitCode.ok : ExitCode.permission
-
 const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values }) =>
   Lookup.find(shared, (found) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       yield* Application.named(shared.servers, found.discovery)
+      const variables = values("variable")
       const waiting = (yield* found.trust.pending).filter(({ server }) =>
         shared.servers.length === 0 || shared.servers.includes(server)
       )
-      const all = isSet("all")
-      if (wanted === undefined && !all) {
+      if (wanted === undefined && !isSet("all")) {
         if (shared.json) yield* screen.json(Approvals, { servers: waiting.map((one) => told(one, "waiting")) })
         else yield* list(waiting, found.trust)
         return ExitCode.ok
       }
-      const chosen = wanted === undefined
-        ? waiting
-        : waiting.filter(({ fingerprint, server }) => fingerprint === wanted.toLowerCase() || server === wanted)
-      if (wanted !== undefined && chosen.length === 0) {
-        const code = yield* settled(wanted, values("variable"), found)
-        if (shared.json) yield* screen.json(Approvals, { servers: [] })
-        return code
-      }
-      const variables = values("variable")
-      const decided: Array<Decided> = []
-      for (const one of chosen) {
-        yield* variablesOf(one, variables)
-        const granted = grants(one, variables)
-        const decision = yield* Consent.decide(waitingOf(one, found.trust, granted), wanted?.toLowerCase())
-        decided.push(told(one, decision, decision === "approved" ? granted : []))
-      }
-      if (chosen.length === 0) yield* screen.note("Nothing waits to be agreed to.")
-      const open = decided.filter(({ decision }) => decision === "waiting").map(({ fingerprint }) => fingerprint)
-      yield* byFingerprint(open)
+      const chosen = waiting.filter(({ fingerprint, server }) =>
+        wanted === undefined || fingerprint === wanted.toLowerCase() || server === wanted
+      )
+      const decided = yield* Effect.forEach(chosen, (one) =>
+        Effect.gen(function*() {
+          yield* variablesOf(one, variables)
+          const granted = grants(one, variables)
+          const decision = yield* Consent.decide(waitingOf(one, found.trust, granted), wanted?.toLowerCase())
+          return told(one, decision, decision === "approved" ? granted : [])
+        }))
+      if (wanted !== undefined && chosen.length === 0) yield* settled(wanted, variables, found)
+      else if (chosen.length === 0) yield* screen.note("Nothing waits to be agreed to.")
       if (shared.json) yield* screen.json(Approvals, { servers: decided })
-      return codeOf(decided)
+      return decided.every(({ decision }) => decision === "approved") ? ExitCode.ok : ExitCode.permission
     }))
 
 /** The document of `approve --tool --json`. */
@@ -223,9 +192,9 @@ const quarantined = (one: ToolPins.Quarantined, pins: ToolPins.ToolPins["Type"])
         { text: "not asked: ", style: "warning" },
         "its new definition is too long to be shown whole, so it cannot be approved here."
       ],
-      "Read the whole definition, or have the server's author explain it, and approve exactly this one with",
-      `  mcp-runtime approve --tool ${Offered.format(one)} ${one.fingerprint}`
+      "Read the whole definition, or have the server's author explain it, and approve exactly this one with"
     ],
+    options: `--tool ${Offered.format(one)} `,
     question: "Use it as it is now?",
     approve: pins.approve(one.server, one.tool, one.fingerprint)
   }
@@ -246,19 +215,17 @@ const approveTool = (
         const screen = yield* Screen.Screen
         const identity = Offered.identify(ref, discovery)!
         const { missing, quarantined: all, tools } = yield* ask(runtime.tools)
-        const absent = missing.find(({ server }) => server === identity.server)
-        if (absent !== undefined) return yield* reasonOf(absent)
+        const ofServer = [...all, ...tools.map(Offered.identityOf)].filter(({ server }) => server === identity.server)
+        const names = [...new Set(ofServer.map(({ tool }) => tool))]
+        yield* Offered.only(names.filter((name) => name === identity.tool), {
+          kind: "tool",
+          name: identity.tool,
+          server: identity.server,
+          all: names,
+          missing,
+          choose: ""
+        })
         const one = all.find(({ server, tool }) => server === identity.server && tool === identity.tool)
-        const known = tools.filter(({ serverName }) => serverName === identity.server).map(({ tool }) => tool.name)
-        if (one === undefined && !known.includes(identity.tool)) {
-          const names = [...known, ...all.map(({ tool }) => tool)]
-          return yield* new McpError.NotFound({
-            server: identity.server,
-            kind: "tool",
-            name: identity.tool,
-            suggestions: nearest(identity.tool, names)
-          })
-        }
         if (one === undefined) {
           yield* screen.note(`${Offered.spelled(identity)} has not changed, so it needs no approval.`)
         }
@@ -272,9 +239,6 @@ const approveTool = (
         const decision = one === undefined
           ? "unneeded" as const
           : yield* Consent.decide(quarantined(one, pins), fingerprint)
-        if (one !== undefined && decision === "waiting" && !screen.isInteractive) {
-          yield* byFingerprint([`--tool ${Offered.format(one)} ${one.fingerprint}`])
-        }
         if (shared.json) {
           yield* screen.json(ToolApproval, {
             ...identity,

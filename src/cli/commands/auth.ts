@@ -41,6 +41,13 @@ export const Logins = Schema.Struct({
 
 type Login = typeof Login.Type
 
+/** The outcome of an action: the logins of the document, and what people read in its place. */
+interface Told {
+  readonly logins: ReadonlyArray<Login>
+  readonly out: ReadonlyArray<Screen.Line>
+  readonly notes: ReadonlyArray<string>
+}
+
 const without = (server: string, state: Login["state"], error?: McpRuntime.ConnectFailure): Login => ({
   server,
   state,
@@ -101,31 +108,23 @@ const isRemote = (found: ConfigDiscovery.Found): boolean => {
   return transport !== undefined && transport !== "stdio" && transport !== "docker"
 }
 
-const remote = (server: string, discovery: ConfigDiscovery.Discovery) =>
+/** The remote servers that are meant: the one that is named, or those of `--server`, or all. */
+const meant = (
+  server: string | undefined,
+  names: ReadonlyArray<string>,
+  discovery: ConfigDiscovery.Discovery
+): Effect.Effect<ReadonlyArray<ConfigDiscovery.Found>, Command.Failure> =>
   Effect.gen(function*() {
+    const named = yield* Application.named(names, discovery)
+    if (server === undefined) return (named.length === 0 ? discovery.servers : named).filter(isRemote)
     yield* NoServers.refuse(discovery)
     const found = yield* Application.server(server, discovery)
-    if (isRemote(found)) return found
+    if (isRemote(found)) return [found]
     return yield* new Usage({
       detail: `"${server}" runs on this machine, and has no login.`,
       next: "mcp-runtime auth status shows the servers that have one."
     })
   })
-
-/** One server that may be started, and is not before something is asked of it. */
-const one =
-  (server: string, more: Pick<Application.Choice, "browser" | "scopes"> = {}) =>
-  (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
-    Effect.gen(function*() {
-      yield* Application.usable(yield* remote(server, discovery), discovery)
-      return { ...more, servers: [server], consent: true, rests: true }
-    })
-
-const report = ({ keptIn }: Application.Application, servers: ReadonlyArray<Login>) =>
-  Effect.flatMap(
-    Effect.all([Screen.Screen, keptIn]),
-    ([screen, keptIn]) => screen.json(Logins, { keptIn, servers })
-  )
 
 /** Notes that a login is kept although the connection after it failed. */
 const unused = ({ runtime }: Application.Application, server: string, error: McpRuntime.ConnectFailure) =>
@@ -138,118 +137,111 @@ const unused = ({ runtime }: Application.Application, server: string, error: Mcp
     yield* screen.note(`You are logged in to ${server}, but then it could not be connected to.`)
   })
 
-const login = (server: string, { isSet, shared, values }: Command.Invocation) => {
-  const scopes = values("scope").flatMap(scopesOf)
-  return Application.use(
-    shared,
-    one(server, { browser: !isSet("no-browser"), scopes }),
-    (application) =>
-      Effect.gen(function*() {
-        const screen = yield* Screen.Screen
-        const { keptIn, runtime } = application
-        if ((yield* runtime.servers.loginStatus(server))._tag === "Configured") {
-          return yield* new Usage({
-            detail: `The configuration of "${server}" has its credentials, so there is no login.`,
-            next: "Take its credentials, or oauth: false, out of it first."
-          })
-        }
-        yield* Effect.tapError(runtime.servers.login(server), (error) => unused(application, server, error))
-        const now = loginOf(server, yield* runtime.servers.loginStatus(server))
-        if (shared.json) yield* report(application, [now])
-        else {
-          yield* screen.out(
-            [{ text: "logged in", style: "good" }, ` to ${server} at ${now.issuer ?? "?"}`],
-            ...(now.scopes.length === 0 ? [] : [`  with the rights ${now.scopes.join(" ")}`])
-          )
-          yield* screen.note(`The login is kept in ${yield* keptIn}.`)
-        }
-        return ExitCode.ok
+const login = (application: Application.Application, server: string) =>
+  Effect.gen(function*() {
+    const { keptIn, runtime: { servers } } = application
+    if ((yield* servers.loginStatus(server))._tag === "Configured") {
+      return yield* new Usage({
+        detail: `The configuration of "${server}" has its credentials, so there is no login.`,
+        next: "Take its credentials, or oauth: false, out of it first."
       })
-  )
-}
+    }
+    yield* Effect.tapError(servers.login(server), (error) => unused(application, server, error))
+    const now = loginOf(server, yield* servers.loginStatus(server))
+    return {
+      logins: [now],
+      out: [
+        [{ text: "logged in", style: "good" }, ` to ${server} at ${now.issuer ?? "?"}`],
+        ...(now.scopes.length === 0 ? [] : [`  with the rights ${now.scopes.join(" ")}`])
+      ],
+      notes: [`The login is kept in ${yield* keptIn}.`]
+    } satisfies Told
+  })
 
-const logout = (server: string, { shared }: Command.Invocation) =>
-  Application.use(shared, one(server), (application) =>
-    Effect.gen(function*() {
-      const screen = yield* Screen.Screen
-      const { runtime } = application
-      const before = yield* runtime.servers.loginStatus(server)
-      // who we were registered as is kept too, and goes whether there are tokens or not
-      const { error } = before._tag === "Configured"
-        ? { error: undefined }
-        : yield* runtime.servers.logout(server)
-      if (error !== undefined) {
-        yield* screen.note(`The tokens may be valid until they expire, because they were not revoked: ${error.message}`)
-      }
-      if (shared.json) yield* report(application, [loginOf(server, yield* runtime.servers.loginStatus(server))])
-      else if (before._tag === "LoggedIn") yield* screen.out([{ text: "logged out", style: "good" }, ` of ${server}`])
-      else yield* screen.note(`${server}: there was no login.`)
-      return ExitCode.ok
-    }))
+const logout = ({ runtime: { servers } }: Application.Application, server: string) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const before = yield* servers.loginStatus(server)
+    // the registration as a client is kept too, and goes whether there are tokens or not
+    const error = before._tag === "Configured" ? undefined : (yield* servers.logout(server)).error
+    if (error !== undefined) {
+      yield* screen.note(`The tokens may be valid until they expire, because they were not revoked: ${error.message}`)
+    }
+    const was = before._tag === "LoggedIn"
+    return {
+      logins: [loginOf(server, yield* servers.loginStatus(server))],
+      out: was ? [[{ text: "logged out", style: "good" }, ` of ${server}`]] : [],
+      notes: was ? [] : [`${server}: there was no login.`]
+    } satisfies Told
+  })
 
 /** The states of servers that are not asked. */
 const unasked = { Disabled: "disabled", Invalid: "invalid", Denied: "blocked", Untrusted: "blocked" } as const
 
-const statusOf = ({ runtime }: Application.Application, { name, state }: ConfigDiscovery.Found) =>
-  state._tag === "Ready"
-    ? Effect.match(runtime.servers.loginStatus(name), {
-      onFailure: (error) => without(name, "unknown", error),
-      onSuccess: (status) => loginOf(name, status)
-    })
-    : Effect.succeed(without(name, unasked[state._tag]))
-
-const status = (server: string | undefined, { shared }: Command.Invocation) => {
-  const chosen = (
-    discovery: ConfigDiscovery.Discovery
-  ): Effect.Effect<ReadonlyArray<ConfigDiscovery.Found>, Command.Failure> =>
-    server === undefined
-      ? Effect.map(Application.named(shared.servers, discovery), (named) =>
-        (named.length === 0 ? discovery.servers : named).filter(isRemote))
-      : Effect.map(remote(server, discovery), (found) => [found])
-  return Application.use(
-    shared,
-    (discovery) => Effect.map(chosen(discovery), (found) => ({ servers: found.map(({ name }) => name), rests: true })),
-    (application) =>
-      Effect.gen(function*() {
-        const screen = yield* Screen.Screen
-        const found = yield* chosen(application.discovery)
-        const logins = yield* Effect.forEach(found, (one) => statusOf(application, one))
-        if (shared.json) yield* report(application, logins)
-        else if (application.discovery.servers.length === 0) yield* NoServers.note
-        else if (logins.length === 0) yield* screen.note("No server here is a remote one, so there are no logins.")
-        else {
-          yield* screen.out(...table(logins, screen.columns))
-          for (const { error } of logins) if (error) yield* screen.note(error.message)
-          yield* screen.note(`Logins are kept in ${yield* application.keptIn}.`)
-        }
-        const isMissing = server !== undefined && logins.some(({ state }) => state === "logged-out")
-        if (isMissing) yield* screen.note(McpError.logIn(server))
-        return isMissing ? ExitCode.permission : ExitCode.ok
-      })
-  )
-}
+const status = (
+  { keptIn, runtime: { servers } }: Application.Application,
+  found: ReadonlyArray<ConfigDiscovery.Found>
+) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const logins = yield* Effect.forEach(found, ({ name, state }) =>
+      state._tag === "Ready"
+        ? Effect.match(servers.loginStatus(name), {
+          onFailure: (error) => without(name, "unknown", error),
+          onSuccess: (status) => loginOf(name, status)
+        })
+        : Effect.succeed(without(name, unasked[state._tag])))
+    return logins.length === 0
+      ? { logins, out: [], notes: ["No server here is a remote one, so there are no logins."] } satisfies Told
+      : {
+        logins,
+        out: table(logins, screen.columns),
+        notes: [...logins.flatMap(({ error }) => error?.message ?? []), `Logins are kept in ${yield* keptIn}.`]
+      } satisfies Told
+  })
 
 const actions = ["login", "logout", "status"]
 
-const unnamed = (action: string) =>
-  usage(
-    "The server is not named.",
-    `Write mcp-runtime auth ${action} SERVER; mcp-runtime auth status shows which there are.`
-  )
-
-const run: Command.Command["run"] = (invocation) => {
-  const [action, server] = invocation.args
-  switch (action) {
-    case "login":
-      return server === undefined ? unnamed(action) : login(server, invocation)
-    case "logout":
-      return server === undefined ? unnamed(action) : logout(server, invocation)
-    case undefined:
-    case "status":
-      return status(server, invocation)
-    default:
-      return usage(`There is nothing called "${action}" to do.`, suggestion(nearest(action, actions)))
+const run: Command.Command["run"] = ({ args: [action = "status", server], isSet, shared, values }) => {
+  if (!actions.includes(action)) {
+    return usage(`There is nothing called "${action}" to do.`, suggestion(nearest(action, actions)))
   }
+  if (server === undefined && action !== "status") {
+    return usage(
+      "The server is not named.",
+      `Write mcp-runtime auth ${action} SERVER; mcp-runtime auth status shows which there are.`
+    )
+  }
+  const changes = server !== undefined && action !== "status" ? server : undefined
+  const choose = (discovery: ConfigDiscovery.Discovery) =>
+    Effect.gen(function*() {
+      const found = yield* meant(server, shared.servers, discovery)
+      if (changes !== undefined) { for (const one of found) yield* Application.usable(one, discovery) }
+      return {
+        servers: found.map(({ name }) => name),
+        consent: changes !== undefined,
+        rests: true,
+        browser: !isSet("no-browser"),
+        scopes: values("scope").flatMap(scopesOf)
+      }
+    })
+  return Application.use(shared, choose, (application) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const { discovery, keptIn } = application
+      const { logins, notes, out }: Told = changes === undefined
+        ? yield* status(application, yield* meant(server, shared.servers, discovery))
+        : yield* (action === "login" ? login : logout)(application, changes)
+      if (shared.json) yield* screen.json(Logins, { keptIn: yield* keptIn, servers: logins })
+      else if (discovery.servers.length === 0) yield* NoServers.note
+      else {
+        yield* screen.out(...out)
+        yield* screen.note(...notes)
+      }
+      const isMissing = action === "status" && server !== undefined && logins[0]?.state === "logged-out"
+      if (isMissing) yield* screen.note(McpError.logIn(server))
+      return isMissing ? ExitCode.permission : ExitCode.ok
+    }))
 }
 
 export const command: Command.Command = {

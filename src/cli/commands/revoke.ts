@@ -3,8 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Scope from "../../config/Scope.ts"
-import * as McpError from "../../McpError.ts"
-import { nearest } from "../../text/nearest.ts"
+import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Lookup from "../lookup.ts"
@@ -21,48 +20,39 @@ export const Agreed = Schema.Struct({
   }))
 })
 
-const grantsOf = ({ config }: ConfigDiscovery.Found): ReadonlyArray<string> => config?.expansion?.grants ?? []
-
 /** Whether a server would be blocked without its approval. */
 const isAgreed = ({ config, provenance, sources, state }: ConfigDiscovery.Found): boolean =>
   (state._tag === "Ready" || state._tag === "Disabled") && config !== undefined && config.blocked === undefined &&
   [provenance, ...sources].some(({ origin }) => !Scope.rights(origin).start && origin !== "code")
 
+const told = ({ config, fingerprint, name }: ConfigDiscovery.Found, revoked: boolean) => ({
+  server: name,
+  fingerprint,
+  variables: config?.expansion?.grants ?? [],
+  revoked
+})
+
 const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
   Lookup.find(shared, ({ discovery, trust }) =>
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
-      const agreed = discovery.servers.filter(isAgreed)
-      const told = (found: ConfigDiscovery.Found, revoked: boolean) => ({
-        server: found.name,
-        fingerprint: found.fingerprint,
-        variables: grantsOf(found),
-        revoked
-      })
       if (wanted === undefined) {
+        const agreed = discovery.servers.filter(isAgreed)
         if (shared.json) yield* screen.json(Agreed, { servers: agreed.map((found) => told(found, false)) })
         else if (agreed.length === 0) yield* screen.note("There are no approvals here.")
-        else {
-          yield* screen.out(...agreed.flatMap((found): ReadonlyArray<Screen.Line> => [
+        for (const found of shared.json ? [] : agreed) {
+          const { fingerprint, variables } = told(found, false)
+          yield* screen.out(
             [{ text: found.name, style: "strong" }, `  ${Scope.format(found.provenance)}`],
-            [{ text: "  fingerprint: ", style: "weak" }, found.fingerprint],
-            ...(grantsOf(found).length === 0
+            [{ text: "  fingerprint: ", style: "weak" }, fingerprint],
+            ...(variables.length === 0
               ? []
-              : [[{ text: "  may read: ", style: "weak" } as const, grantsOf(found).join(", ")]])
-          ]))
+              : [[{ text: "  may read: ", style: "weak" } as const, variables.join(", ")]])
+          )
         }
         return ExitCode.ok
       }
-      const found = discovery.servers.find(({ fingerprint }) => fingerprint === wanted.toLowerCase()) ??
-        discovery.servers.find(({ name }) => name === wanted)
-      if (found === undefined) {
-        return yield* new McpError.NotFound({
-          server: "",
-          kind: "server",
-          name: wanted,
-          suggestions: nearest(wanted, agreed.map(({ name }) => name))
-        })
-      }
+      const found = yield* Application.server(wanted, discovery)
       const revoked = isAgreed(found)
       if (revoked) yield* trust.revoke(found.fingerprint)
       yield* screen.note(
