@@ -258,13 +258,6 @@ export const titled = (title: string, style: Style, text: string, columns: numbe
   return [[{ text: title, style }, first.slice(title.length)], ...rest]
 }
 
-/** Whether an answer is a yes. */
-export const isYes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
-
-/** Asks for agreement. */
-export const confirm = (screen: Screen["Type"], question: string): Effect.Effect<boolean> =>
-  Effect.map(screen.ask(`${question} [y/N] `), isYes)
-
 /** The most characters of the standard input, and bytes of a file, whose content is sent in one message. */
 export const maxInput = 16 * 1024 * 1024
 

@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -15,6 +16,7 @@ import * as Scope from "../config/Scope.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as NodeTokenStore from "../node/NodeTokenStore.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
+import * as Ask from "./Ask.ts"
 import type * as Command from "./Command.ts"
 import { Usage } from "./Command.ts"
 import * as Screen from "./Screen.ts"
@@ -105,17 +107,20 @@ export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared, keep
     })
 
   const asked = Effect.fnUntraced(function*(question: Resolution.Question) {
-    const { choices, default: fallback, description, id, secret, server } = question
+    const { choices, default: fallback, description, id, secret: isSecret, server } = question
     yield* screen.err(
       [{ text: server, style: "strong" }, ` asks for ${id}${description === undefined ? "" : `: ${description}`}`],
       ...(choices === undefined ? [] : [`  one of ${choices.join(", ")}`])
     )
-    for (;;) {
-      const answer = yield* screen.ask(`${id}${fallback === undefined ? "" : ` [${fallback}]`}: `, secret)
-      if (answer === undefined || answer === "") return Option.none<Redacted.Redacted>()
-      if (choices !== undefined && !choices.includes(answer)) continue
-      return yield* keep(question, Redacted.make(answer))
-    }
+    const answer = yield* Ask.value(screen, {
+      prompt: `${id}${fallback === undefined ? "" : ` [${fallback}]`}: `,
+      isSecret,
+      read: (line = "") =>
+        Effect.succeed(
+          line === "" || choices?.includes(line) !== false ? Either.right(line) : Either.left("It is none of these.")
+        )
+    })
+    return answer === "" ? Option.none<Redacted.Redacted>() : yield* keep(question, Redacted.make(answer))
   })
 
   const asking = (question: Resolution.Question) =>

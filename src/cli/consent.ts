@@ -6,6 +6,7 @@ import type * as McpError from "../McpError.ts"
 import * as Approval from "../safety/Approval.ts"
 import { isCredential } from "../text/credentialName.ts"
 import * as ShellWords from "../text/shellWords.ts"
+import * as Ask from "./Ask.ts"
 import * as Screen from "./Screen.ts"
 
 /** A server or a tool that waits. Its fingerprint approves exactly what was shown, also without a terminal. */
@@ -40,7 +41,7 @@ export const decide = (
       yield* screen.err(`  mcp-runtime approve ${options}${fingerprint}`)
       return "waiting"
     }
-    if (screen.isInteractive && !(yield* Screen.confirm(screen, question))) return "refused"
+    if (screen.isInteractive && !(yield* Ask.confirm(screen, question))) return "refused"
     yield* approve
     yield* screen.note([{ text: "approved", style: "good" }, `: ${name}`])
     return "approved"

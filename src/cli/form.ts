@@ -7,6 +7,7 @@ import * as Shape from "../json/describe.ts"
 import { isObject } from "../json/Json.ts"
 import * as JsonSchema from "../json/JsonSchema.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Ask from "./Ask.ts"
 import type * as Screen from "./Screen.ts"
 import * as Arguments from "./toolArguments.ts"
 
@@ -135,9 +136,6 @@ const question = ({ choices, initial, isList, kind, label, required }: Field): s
   return `  ${label} (${what})${preset}: `
 }
 
-/** The failure of `ask` where the input has ended. */
-export const end = "end"
-
 export interface Asking {
   readonly screen: Screen.Screen["Type"]
   /** Who gets the values. */
@@ -147,7 +145,30 @@ export interface Asking {
   readonly words: ReadonlySet<string>
 }
 
-/** The values of all fields that are not left out. It fails with a word that ends the form, or with `end`. */
+/** The value of one field, or nothing for a field that is left out. */
+const ask = ({ isSecret: isHidden, screen, server, words }: Asking, root: JsonObject, field: Field) =>
+  Effect.gen(function*() {
+    const { about, choices, initial, required } = field
+    const isSecret = isHidden(field)
+    const warning = `  This looks like a secret. What you type is not shown here, and sent to ${server}.`
+    yield* screen.err(
+      ...(about === undefined ? [] : about.trim().split(/\r?\n/).map((line) => `    ${line}`)),
+      ...(isSecret ? [[{ text: warning, style: "warning" }] as const] : [])
+    )
+    return yield* Ask.value(screen, {
+      prompt: question(field),
+      choices: choices.map(({ title }) => title),
+      isSecret,
+      read: (line): Effect.Effect<Either.Either<Json | undefined, string>, string> => {
+        const text = line?.trim()
+        if (text === undefined || words.has(text)) return Effect.fail(text ?? "")
+        if (text !== "") return read(root, field, text)
+        return Effect.succeed(initial === undefined && required ? Either.left("It is needed.") : Either.right(initial))
+      }
+    })
+  })
+
+/** The values of all fields that are not left out. It fails with a word that ends the form; the end of the input is "". */
 export const complete = (
   asking: Asking,
   root: JsonObject
@@ -159,32 +180,3 @@ export const complete = (
     (entries) =>
       entries.flat()
   )
-
-/** The value of one field, or nothing for a field that is left out. It fails with a word that ends the form, or with `end`. */
-export const ask = (
-  { isSecret, screen, server, words }: Asking,
-  root: JsonObject,
-  field: Field
-): Effect.Effect<Json | undefined, string> =>
-  Effect.gen(function*() {
-    const { about, choices } = field
-    if (about !== undefined) yield* screen.err(...about.trim().split(/\r?\n/).map((line) => `    ${line}`))
-    yield* screen.err(...choices.map(({ title }, at) => `    ${at + 1}  ${title}`))
-    const isHidden = isSecret(field)
-    if (isHidden) {
-      yield* screen.err([
-        {
-          text: `  This looks like a secret. What you type is not shown here, and sent to ${server}.`,
-          style: "warning"
-        }
-      ])
-    }
-    for (;;) {
-      const text = (yield* screen.ask(question(field), isHidden))?.trim()
-      if (text === undefined || words.has(text)) return yield* Effect.fail(text ?? end)
-      if (text === "" && (field.initial !== undefined || !field.required)) return field.initial
-      const value = text === "" ? Either.left("It is needed.") : yield* read(root, field, text)
-      if (Either.isRight(value)) return value.right
-      yield* screen.err(`    ${value.left}`)
-    }
-  })

@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Dialect from "../config/Dialect.ts"
+import * as Ask from "./Ask.ts"
 import type * as Command from "./Command.ts"
 import { Usage } from "./Command.ts"
 import * as ConfigEdit from "./configEdit.ts"
@@ -78,7 +79,7 @@ export const offer = (shared: Command.Shared, near: (path: string) => string) =>
     const screen = yield* Screen.Screen
     if (hosts.length === 0 || !screen.isInteractive || shared.json) return false
     yield* screen.err(`${detail} Other programs have some:`, "", ...lines(hosts, near, screen.columns), "")
-    if (!(yield* Screen.confirm(screen, "Use them from now on?"))) return false
+    if (!(yield* Ask.confirm(screen, "Use them from now on?"))) return false
     yield* ConfigEdit.importHosts(shared, hosts.map(({ host }) => host))
     return true
   })

@@ -11,8 +11,9 @@ import * as Redaction from "../safety/Redaction.ts"
 import { isCredential } from "../text/credentialName.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Ask from "./Ask.ts"
 import { label } from "./consent.ts"
-import * as Screen from "./Screen.ts"
+import type * as Screen from "./Screen.ts"
 
 type Shown = Screen.Screen["Type"]
 
@@ -42,7 +43,7 @@ const read = (screen: Shown, lines: ReadonlyArray<string>): Effect.Effect<boolea
       const answer = yield* screen.ask(`Page ${at + 1} of ${all.length}. Enter shows the next one, n refuses: `)
       if (answer === undefined || answer.trim() !== "") return false
     }
-    return yield* Screen.confirm(screen, "Send it?")
+    return yield* Ask.confirm(screen, "Send it?")
   })
 
 /** Asks about a call where a rule wants it, or no rule decides; without a terminal there is no person. */
@@ -105,7 +106,7 @@ const fill = (screen: Shown, server: string, schema: JsonRpc.JsonObject, isSuspe
       entries.length === 0 ? `  Agree to it? [y/N] ` : `  Send this to ${server}? [y/N] `
     )
     if (sent === undefined) return cancelled
-    return Screen.isYes(sent)
+    return Ask.isYes(sent)
       ? { action: "accept", content: Object.fromEntries(entries) } satisfies Answer
       : words.get(sent.trim()) ?? declines
   }).pipe(Effect.catchAll((word) => Effect.succeed(words.get(word) ?? cancelled)))
@@ -126,7 +127,7 @@ const visit = (screen: Shown, url: string | undefined) =>
       "  Open it in a browser if you trust it. Go on? [y = yes, n = no, Enter = not now] "
     )
     const text = (given ?? "").trim()
-    if (Screen.isYes(text)) return { action: "accept" } satisfies Answer
+    if (Ask.isYes(text)) return { action: "accept" } satisfies Answer
     return /^no?$/i.test(text) ? declines : words.get(text) ?? cancelled
   })
 

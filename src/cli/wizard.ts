@@ -18,22 +18,13 @@ export interface Chosen {
   readonly isWanted: boolean
 }
 
-/** One of these names, which are numbered. */
-const among = (screen: Screen.Screen["Type"], label: string, names: ReadonlyArray<readonly [string, string]>) =>
-  Effect.map(
-    Form.ask({ screen, server: "", isSecret: () => false, words: new Set() }, {}, {
-      name: label,
-      label,
-      about: undefined,
-      required: true,
-      kind: label,
-      choices: names.map(([value, about]) => ({ value, title: about === "" ? value : `${value}  ${about}` })),
-      isList: false,
-      initial: undefined,
-      schema: {}
-    }),
-    String
-  )
+/** One of these names, as a form with one field. */
+const among = (screen: Screen.Screen["Type"], label: string, names: ReadonlyArray<readonly [string, string]>) => {
+  const oneOf = names.map(([name, about]) => ({ const: name, title: about === "" ? name : `${name}  ${about}` }))
+  const schema = { properties: { [label]: { oneOf } }, required: [label] }
+  const asking = { screen, server: "", isSecret: () => false, words: new Set<string>() }
+  return Effect.map(Form.complete(asking, schema), ([entry]) => entry?.[1])
+}
 
 const toolOf = (screen: Screen.Screen["Type"], { ask, runtime }: Application.Application) =>
   Effect.gen(function*() {

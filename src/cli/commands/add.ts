@@ -10,6 +10,7 @@ import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as Registry from "../../config/Registry.ts"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
+import * as Ask from "../Ask.ts"
 import type * as Command from "../Command.ts"
 import { Usage } from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
@@ -84,7 +85,7 @@ const run: Command.Command["run"] = (invocation) =>
         : [`It is also offered as ${others.map(({ source }) => source).join(", ")}: choose with --source.`]),
       ...Consent.lines(lines)
     )
-    if (!isSet("yes") && !(screen.isInteractive && (yield* Screen.confirm(screen, "Add it?")))) {
+    if (!isSet("yes") && !(screen.isInteractive && (yield* Ask.confirm(screen, "Add it?")))) {
       return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })
     }
     yield* ConfigEdit.add(invocation, name, content)
