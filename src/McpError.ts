@@ -41,13 +41,23 @@ const detail = withDefault(Schema.String, "")
 
 // Why there is no connection, or why it ended
 
-/** The process of a server, or the MCP gateway of Docker, could not be started. */
+/**
+ * The process of a server, or the MCP gateway of Docker, could not be started. `folder`: its working directory does not
+ * exist, or is no directory.
+ */
 export class SpawnFailed extends Row.error<SpawnFailed>()("SpawnFailed", {
   reason: withDefault(
-    Schema.Literal("command", "docker-not-installed", "docker-no-mcp-plugin", "docker-daemon-down", "docker-timeout"),
+    Schema.Literal(
+      "command",
+      "folder",
+      "docker-not-installed",
+      "docker-no-mcp-plugin",
+      "docker-daemon-down",
+      "docker-timeout"
+    ),
     "command"
   ),
-  /** The error of the system, as `ENOENT`, with the reason `command`. */
+  /** The error of the system, as `ENOENT`, with the reasons `command` and `folder`. */
   errno: optionalText,
   command: optionalText,
   cwd: optionalText,

@@ -82,6 +82,8 @@ export const rows: Rows = {
       when: { reason: "command", errno: "ENOENT" },
       person: "Install it, or write its whole path into the configuration."
     },
+    { when: { reason: "command", errno: "EACCES" }, person: "Make it executable: chmod +x \"{command}\"." },
+    { when: { reason: "folder" }, person: "Make the folder \"{cwd}\", or correct \"cwd\" in its configuration." },
     {
       when: { reason: "docker-not-installed" },
       fault: "Docker could not be started",

@@ -5,7 +5,7 @@ import * as Scope from "../config/Scope.ts"
 import type * as ServerPolicy from "../config/ServerPolicy.ts"
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import * as IssueShape from "./issueShape.ts"
-import { counted } from "./noServers.ts"
+import { counted } from "./layout.ts"
 import { orNull } from "./orNull.ts"
 import type * as Screen from "./Screen.ts"
 import * as View from "./serverView.ts"
@@ -142,7 +142,7 @@ export const lines = (
       "Files",
       files.flatMap(({ path, provider, scope, servers, stale }): ReadonlyArray<Screen.Line> => [
         `  ${path}`,
-        [{ text: `    ${provider}, ${scope}: ${counted(servers)}${stale ? ", stale" : ""}`, style: "weak" }]
+        [{ text: `    ${provider}, ${scope}: ${counted(servers, "server")}${stale ? ", stale" : ""}`, style: "weak" }]
       ])
     ),
     ...Scope.order.flatMap((scope) =>

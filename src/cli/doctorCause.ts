@@ -1,44 +1,68 @@
-/** The cause of a failed server in a few words, and the next step, with what the doctor has seen beside the error. */
+/** What is wrong with a server, in a few words, and the next step: after an error, or in its tools. */
 import * as Duration from "effect/Duration"
 import * as Launcher from "../config/launcher.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
+import * as HiddenText from "../safety/HiddenText.ts"
+import * as InjectionScan from "../safety/InjectionScan.ts"
 import * as StderrReader from "../stderrReader.ts"
 import * as ShellWords from "../text/shellWords.ts"
-import { quote } from "../text/UntrustedText.ts"
-
-export type Step =
-  | "config"
-  | "trust"
-  | "variables"
-  | "connect"
-  | "initialize"
-  | "list"
-  | "ping"
-  | "close"
-  | "leaks"
-  | "lint"
+import { excerpt, quote } from "../text/UntrustedText.ts"
+import type * as Tool from "../tools/Tool.ts"
 
 /** What is known beside the error. */
 export interface Facts {
-  readonly step: Step
+  readonly step: string
   readonly config: ServerConfig.ServerConfig
   /** The folders in which its command is looked up. */
   readonly folders: ReadonlyArray<string>
-  /** Whether its working folder exists. */
-  readonly hasFolder: boolean
   /** The first thing on its standard output that was no message. */
   readonly noise: string | undefined
   readonly stderr: string | undefined
 }
 
-export interface Cause {
-  readonly cause: string
-  /** Absent where the advice of the error fits. */
-  readonly hint?: string | undefined
+/** Absent is what the words for the error and its own advice say as well. */
+interface Cause {
+  readonly cause?: string
+  readonly hint?: string
 }
 
-const configuration = ({ server, variable }: McpError.ConfigurationError): Cause => {
+/** By the label of the error. */
+const words: ReadonlyMap<string, string> = new Map([
+  ["ConfigurationError", "its configuration cannot be used"],
+  ["SpawnFailed", "the system could not start the command"],
+  ["SpawnFailed/folder", "its working folder does not exist"],
+  ["HandshakeFailed/rejected", "it refuses to initialize"],
+  ["HandshakeFailed/version", "the protocol version is wrong"],
+  ["ConnectionLost/stream-interrupted", "its answer broke off"],
+  ["ProtocolViolation", "it breaks the protocol"],
+  ["ProtocolViolation/pagination", "its list never ends"],
+  ["NetworkError", "the network fails"],
+  ["NetworkError/tls", "its TLS cannot be used"],
+  ["HttpError/content-type", "something else answers there"],
+  ["HttpError/forbidden", "the credentials do not suffice"],
+  ["HttpError/redirect", "the URL leads elsewhere"],
+  ["HttpError/origin", "it sends its clients to another origin"],
+  ["HttpError/rate-limited", "it was asked too often"],
+  ["HttpError/unavailable", "it is unavailable for a while"]
+])
+
+const codeOf = (error: McpError.McpError): string | number | null | undefined =>
+  "code" in error
+    ? error.code
+    : error._tag === "HttpError" && error.reason !== "content-type"
+    ? error.status
+    : undefined
+
+/** The label of an error in words, and its code. */
+const named = (error: McpError.McpError): string => {
+  const label = McpError.label(error)
+  const text = words.get(label) ?? label.replaceAll(/(?<=[a-z])[A-Z]/g, " $&").replaceAll(/[-/]/g, " ").toLowerCase()
+  const code = codeOf(error) ?? undefined
+  return code === undefined ? text : `${text} (${code})`
+}
+
+const configuration = ({ server, variable }: McpError.ConfigurationError): Cause | undefined => {
   const name = variable?.from ?? variable?.name ?? ""
   switch (variable?.why) {
     case "input-required":
@@ -55,40 +79,32 @@ const configuration = ({ server, variable }: McpError.ConfigurationError): Cause
           + `with \`mcp-runtime approve ${ShellWords.quote(server)} --variable ${ShellWords.quote(name)}\`.`
       }
     case undefined:
-      return { cause: "its configuration cannot be used" }
+      return undefined
   }
 }
 
-const spawn = ({ command = "", cwd, errno, reason }: McpError.SpawnFailed, { folders, hasFolder }: Facts): Cause => {
-  if (reason !== "command") return { cause: reason.replaceAll("-", " ").replace(/^docker/, "Docker") }
-  if (!hasFolder) {
-    return {
-      cause: "its working folder does not exist",
-      hint: `Make the folder ${quote(cwd ?? "")}, or correct "cwd" in its configuration.`
-    }
-  }
-  if (errno === "ENOENT" && !/[\\/]/.test(command)) {
-    const where = folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")
-    return {
-      cause: "command not found on PATH",
-      hint: `Looked for ${quote(command)} in ${where}. Install it, or write its whole path into the configuration.`
-    }
-  }
-  if (errno === "ENOENT" || errno === "ENOTDIR") {
+const spawn = (error: McpError.SpawnFailed, { folders }: Facts): Cause | undefined => {
+  const { command = "", errno, reason } = error
+  if (reason !== "command") return undefined
+  if (errno === "EACCES") return { cause: "the command may not be run" }
+  if (errno !== "ENOENT" && errno !== "ENOTDIR") return undefined
+  if (/[\\/]/.test(command)) {
     return {
       cause: "command not found",
       hint: `Check ${quote(command)}: the file, and the interpreter in its first line, have to exist.`
     }
   }
-  return errno === "EACCES"
-    ? { cause: "the command may not be run", hint: `Make it executable: chmod +x ${quote(command)}.` }
-    : { cause: "the system could not start the command" }
+  const where = folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")
+  return {
+    cause: "command not found on PATH",
+    hint: `Looked for ${quote(command)} in ${where}. ${McpError.forPerson(error)}`
+  }
 }
 
 /** Text on its standard output that is no message. */
 const noisy = ({ noise }: Facts): Cause | undefined => {
   if (noise === undefined) return undefined
-  const shown = `It wrote ${quote(noise.slice(0, 120))} there.`
+  const shown = `It wrote ${quote(noise, 120)} there.`
   return /^\s*[{[]/.test(noise)
     ? {
       cause: "it writes JSON that is no message",
@@ -107,9 +123,9 @@ const blamed = ({ stderr }: Facts): Cause | undefined => {
   return fault && { cause: fault.cause, hint: fault.remedy }
 }
 
-const timeout = ({ limit, phase }: McpError.ConnectTimeout, facts: Facts): Cause => {
+const timeout = ({ limit, phase }: McpError.ConnectTimeout, { config, stderr }: Facts): Cause => {
   if (phase === "install") {
-    return { cause: `${Launcher.of(facts.config)?.program ?? "its launcher"} is still installing it` }
+    return { cause: `${Launcher.of(config)?.program ?? "its launcher"} is still installing it` }
   }
   const within = Duration.format(limit)
   if (phase === "spawn" || phase === "open" || phase === "endpoint") {
@@ -118,21 +134,21 @@ const timeout = ({ limit, phase }: McpError.ConnectTimeout, facts: Facts): Cause
       hint: `Nothing came within ${within}: check the address, or wait longer with --timeout.`
     }
   }
-  const { line } = StderrReader.read(facts.stderr)
-  const output = line === undefined ? "" : `; its stderr: ${quote(line.slice(0, 200))}`
+  const { line } = StderrReader.read(stderr)
+  const output = line === undefined ? "" : `; its stderr: ${quote(line, 200)}`
   return {
     cause: "it never answers initialize",
     hint: `It runs, but did not answer within ${within}${output}. Check that it is an MCP server over `
-      + `${facts.config.transport}, or wait longer with --timeout.`
+      + `${config.transport}, or wait longer with --timeout.`
   }
 }
 
-const lost = ({ code, reason, signal }: McpError.ConnectionLost, { stderr, step }: Facts): Cause => {
-  if (reason === "stream-interrupted") return { cause: "its answer broke off" }
+const lost = ({ code, reason, signal }: McpError.ConnectionLost, { stderr, step }: Facts): Cause | undefined => {
+  if (reason === "stream-interrupted") return undefined
+  const end = signal ?? `code ${code}`
   const hint = "This is a fault of the server: see the end of its stderr."
   if (reason !== "exited") return { cause: "it closes the connection", hint }
-  const end = signal ?? `code ${code}`
-  if (step === "list" || step === "ping") return { cause: `it ended when it was asked (${end})`, hint }
+  if (step !== "initialize") return { cause: `it ended when it was asked (${end})`, hint }
   return {
     cause: `it exits at once (${end})`,
     hint: stderr === undefined
@@ -141,45 +157,30 @@ const lost = ({ code, reason, signal }: McpError.ConnectionLost, { stderr, step 
   }
 }
 
-/** No MCP endpoint is at the address: suggests the usual one. */
-const elsewhere = (status: number, { config }: Facts): Cause => {
-  const url = "url" in config && URL.canParse(config.url) ? new URL(config.url).pathname : ""
-  const usual = config.transport === "sse"
-    ? url.endsWith("/mcp")
-      ? `The path looks like Streamable HTTP: set "type" to "http".`
-      : `An old HTTP+SSE server is usually at /sse; one of Streamable HTTP is at /mcp, with "type": "http".`
-    : url.endsWith("/sse")
-    ? `The path looks like the old HTTP+SSE transport: set "type" to "sse", or try /mcp.`
-    : url.endsWith("/mcp")
-    ? `Look up its address; an old HTTP+SSE server is usually at /sse, with "type": "sse".`
-    : `MCP servers are usually at /mcp; old ones of HTTP+SSE are at /sse, with "type": "sse".`
-  return {
-    cause: status === 404 ? "the path of the URL is wrong" : "nothing at this URL takes messages",
-    hint: `There is no MCP server at ${url === "" ? "this address" : quote(url)} (${status}). ${usual}`
-  }
-}
-
-const answers: Readonly<Record<Exclude<McpError.HttpError["reason"], "status">, string>> = {
-  "content-type": "something else answers there",
-  forbidden: "the credentials do not suffice (403)",
-  redirect: "the URL leads elsewhere",
-  origin: "it sends its clients to another origin",
-  "rate-limited": "it was asked too often (429)",
-  unavailable: "it is unavailable for a while (503)"
-}
-
-const http = ({ reason, status = 0 }: McpError.HttpError, facts: Facts): Cause => {
-  if (reason !== "status") return { cause: answers[reason] }
-  if (status === 404 || status === 405 || status === 410) return elsewhere(status, facts)
-  return status >= 500
-    ? {
+const http = ({ reason, status = 0 }: McpError.HttpError, { config }: Facts): Cause | undefined => {
+  if (reason !== "status") return undefined
+  if (status >= 500) {
+    return {
       cause: `the server fails (${status})`,
       hint: "The fault is at the server, or at what stands before it: look at its log, and try again later."
     }
-    : {
+  }
+  if (status !== 404 && status !== 405 && status !== 410) {
+    return {
       cause: `the server refuses the request (${status})`,
       hint: "Check the address and the headers in its configuration."
     }
+  }
+  const path = "url" in config && URL.canParse(config.url) ? new URL(config.url).pathname : ""
+  const usual = config.transport === "sse" && path.endsWith("/mcp")
+    ? `The path looks like Streamable HTTP: set "type" to "http".`
+    : config.transport !== "sse" && path.endsWith("/sse")
+    ? `The path looks like the old HTTP+SSE transport: set "type" to "sse", or try /mcp.`
+    : `MCP servers are usually at /mcp; old ones of HTTP+SSE are at /sse, with "type": "sse".`
+  return {
+    cause: status === 404 ? "the path of the URL is wrong" : "nothing at this URL takes messages",
+    hint: `There is no MCP server at ${path === "" ? "this address" : quote(path)} (${status}). ${usual}`
+  }
 }
 
 const authorization = ({ reason, server }: McpError.AuthorizationFailed, { config }: Facts): Cause => {
@@ -200,24 +201,22 @@ const unreached: ReadonlyMap<string, string> = new Map([
   ["EAI_AGAIN", "the host of the URL is not known"]
 ])
 
-/** The rows by tag. */
-const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts: Facts) => Cause } = {
+/** By tag, where the words of the label do not do. */
+const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts: Facts) => Cause | undefined } = {
   ConfigurationError: configuration,
   SpawnFailed: spawn,
   ConnectTimeout: (error, facts) => noisy(facts) ?? blamed(facts) ?? timeout(error, facts),
   ConnectionLost: (error, facts) =>
     (error.reason === "exited" ? undefined : noisy(facts)) ?? blamed(facts) ?? lost(error, facts),
-  ProtocolViolation: ({ reason }, facts) =>
-    (reason === "message" ? noisy(facts) : undefined)
-      ?? { cause: reason === "pagination" ? "its list never ends" : "it breaks the protocol" },
-  HandshakeFailed: ({ code, got = "", reason, supported = [] }) =>
-    reason === "rejected" ? { cause: `it refuses to initialize (${code})` } : {
-      cause: "the protocol version is wrong",
-      hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
-    },
-  NetworkError: ({ code, reason }) => ({
-    cause: reason === "tls" ? `its TLS cannot be used (${code})` : unreached.get(code) ?? `the network fails (${code})`
-  }),
+  ProtocolViolation: ({ reason }, facts) => reason === "message" ? noisy(facts) : undefined,
+  HandshakeFailed: ({ got = "", reason, supported = [] }) =>
+    reason === "version"
+      ? { hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.` }
+      : undefined,
+  NetworkError: ({ code }) => {
+    const cause = unreached.get(code)
+    return cause === undefined ? undefined : { cause }
+  },
   HttpError: http,
   AuthorizationFailed: authorization,
   RemoteError: ({ code }, { step }) => ({
@@ -230,9 +229,80 @@ const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts:
   })
 }
 
-export const of = (error: McpError.McpError, facts: Facts): Cause => ({
-  cause: error._tag.replaceAll(/(?<=[a-z])[A-Z]/g, " $&").toLowerCase(),
+export const ofError = (error: McpError.McpError, facts: Facts) => ({
+  cause: named(error),
   hint: McpError.forPerson(error),
   // the row of a tag takes the errors of that tag
   ...rows[error._tag]?.(error as never, facts)
 })
+
+/** A problem of one tool. */
+interface Finding {
+  readonly cause: string
+  readonly message: string
+  readonly hint: string
+  readonly isError: boolean
+}
+
+const reasons: Record<Tool.RejectedTool["reason"], string> = {
+  malformed: "a tool is malformed",
+  "name-empty": "a tool has no name",
+  "name-too-long": "the name of a tool is too long",
+  "name-characters": "the name of a tool has characters that are not allowed in one",
+  "name-reserved": "the name of a tool is reserved",
+  duplicate: "two tools have one name",
+  "schema-malformed": "the schema of a tool is malformed",
+  "schema-too-large": "the schema of a tool is too large",
+  "schema-too-deep": "the schema of a tool is nested too deeply",
+  "schema-remote-ref": "the schema of a tool refers to another place",
+  "header-annotation": "the header annotations of a tool are wrong"
+}
+
+const shown = (name: string): string => `the tool ${quote(name, 64)}`
+
+const rejected = ({ detail, name, reason }: Tool.RejectedTool): Finding => ({
+  isError: true,
+  cause: reasons[reason],
+  message: `${shown(name)} cannot be offered: ${detail}`,
+  hint: "The other tools are unharmed. This is a fault of the server: tell its author."
+})
+
+const suspicious = (tool: Tool.Tool): ReadonlyArray<Finding> => {
+  const signals = InjectionScan.scanTool(tool).filter(({ level }) => level !== "low")
+  const first = signals.find(({ level }) => level === "high") ?? signals[0]
+  if (first === undefined) return []
+  const more = signals.length === 1 ? "" : `, and ${signals.length - 1} more`
+  return [{
+    isError: false,
+    cause: "the definition of a tool reads like orders to a model",
+    message: `${shown(tool.name)}, at ${excerpt(first.path, 64)} (${first.category}, ${first.level}${more}): `
+      + first.excerpt,
+    hint: "Read it with `mcp-runtime show` before you let a model use it."
+  }]
+}
+
+const hidden = ({ description = "", name, title = "" }: Tool.Tool): ReadonlyArray<Finding> => {
+  const findings = [title, description].flatMap((text) => HiddenText.clean(text, "metadata").findings)
+  const kinds = Array.from(new Set(findings.map(({ kind }) => kind)))
+  return kinds.length === 0 ? [] : [{
+    isError: false,
+    cause: "the definition of a tool hides something",
+    message: `${shown(name)} has characters that a person does not see (${kinds.join(", ")})`,
+    hint: "They are taken out before a model is given the definition."
+  }]
+}
+
+/** A server can have thousands of bad tools. */
+const most = 20
+
+export const ofTools = (
+  { rejected: bad, tools }: Pick<Tool.ToolList, "rejected" | "tools">
+): ReadonlyArray<Finding> => {
+  const all = [...bad.map(rejected), ...tools.flatMap(suspicious), ...tools.flatMap(hidden)]
+  return all.length <= most ? all : [...all.slice(0, most), {
+    isError: false,
+    cause: "there is more of that kind",
+    message: `${all.length - most} more were found in its tools`,
+    hint: "See all tools with `mcp-runtime tools`."
+  }]
+}

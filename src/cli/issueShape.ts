@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../config/ConfigIssue.ts"
+import { counted } from "./layout.ts"
 import { orNull } from "./orNull.ts"
 import type * as Screen from "./Screen.ts"
 
@@ -48,7 +49,7 @@ export const count = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): string =>
   const errors = issues.filter(({ severity }) => severity === "error").length
   const warnings = issues.length - errors
   return [
-    ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? "error" : "errors"}`]),
-    ...(warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`])
+    ...(errors === 0 ? [] : [counted(errors, "error")]),
+    ...(warnings === 0 ? [] : [counted(warnings, "warning")])
   ].join(", ")
 }

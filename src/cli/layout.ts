@@ -93,3 +93,6 @@ export const narrowed = (
   )
   return lines(kept.map((at) => header[at]!.title), cells, columns)
 }
+
+/** `1 tool`, `2 tools` */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

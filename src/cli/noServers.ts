@@ -35,8 +35,6 @@ export const hostsOf = ({ files }: ConfigDiscovery.Discovery): ReadonlyArray<Hos
   return Array.from(hosts.values())
 }
 
-export const counted = (servers: number): string => `${servers} ${servers === 1 ? "server" : "servers"}`
-
 export const lines = (hosts: ReadonlyArray<Host>, near: (path: string) => string, columns: number) =>
   Layout.narrowed(
     [{ title: "HOST" }, { title: "PROGRAM", rank: 1 }, { title: "SERVERS" }, { title: "FILE", rank: 2 }],
@@ -55,7 +53,7 @@ const next = Effect.map(Hosts, (hosts) =>
   hosts.length === 0
     ? "Name a file with --config, or a server with --stdio or --url; mcp-runtime config add writes one into a file."
     : `Other programs have some: ${
-      hosts.map(({ servers, title }) => `${title} (${counted(servers)})`).join(", ")
+      hosts.map(({ servers, title }) => `${title} (${Layout.counted(servers, "server")})`).join(", ")
     }. Use `
       + "them with --import all, and from now on with mcp-runtime config import all.")
 

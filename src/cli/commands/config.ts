@@ -20,6 +20,7 @@ import * as ConfigEdit from "../configEdit.ts"
 import * as Found from "../configFound.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as IssueShape from "../issueShape.ts"
+import { counted } from "../layout.ts"
 import * as Lookup from "../lookup.ts"
 import * as NoServers from "../noServers.ts"
 import { orNull } from "../orNull.ts"
@@ -112,7 +113,7 @@ const validate = (file: string, { shared, value }: Command.Invocation) =>
     if (shared.json) {
       yield* screen.json(Validated, { file, host: readAs, valid, servers: servers.map(({ name }) => name), issues })
     } else {
-      const about = [NoServers.counted(servers.length), ...(readAs === undefined ? [] : [`read as ${readAs}`])].join(
+      const about = [counted(servers.length, "server"), ...(readAs === undefined ? [] : [`read as ${readAs}`])].join(
         ", "
       )
       const verdict = valid ? { text: "valid", style: "good" as const } : { text: "invalid", style: "bad" as const }

@@ -1,86 +1,338 @@
-// @effect-diagnostics strictEffectProvide:off -- files are read by few commands, and provided where they are
-/** `mcp-runtime doctor`: what is wrong with which server, and what to do about it. */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+/** `mcp-runtime doctor`: every server step by step, what is wrong with it, and what to do about it. */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type * as McpClient from "../../client/McpClient.ts"
+import * as ChildEnvironment from "../../config/childEnvironment.ts"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
+import type * as ConfigIssue from "../../config/ConfigIssue.ts"
+import * as HostEnvironment from "../../config/HostEnvironment.ts"
+import * as Limits from "../../config/Limits.ts"
+import type * as ServerConfig from "../../config/ServerConfig.ts"
+import * as McpError from "../../McpError.ts"
+import * as McpEvent from "../../McpEvent.ts"
+import type * as McpRuntime from "../../McpRuntime.ts"
+import * as NodeConnector from "../../node/NodeConnector.ts"
 import * as NodeMcpRuntime from "../../node/NodeMcpRuntime.ts"
 import * as Teardown from "../../resilience/Teardown.ts"
+import * as Redaction from "../../safety/Redaction.ts"
+import * as Scoped from "../../scoped.ts"
 import * as StderrReader from "../../stderrReader.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
+import * as Transport from "../../transport/Transport.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import * as Visit from "../doctorVisit.ts"
+import * as DoctorCause from "../doctorCause.ts"
 import * as ExitCode from "../ExitCode.ts"
 import { clock } from "../following.ts"
 import * as IssueShape from "../issueShape.ts"
-import { indented } from "../layout.ts"
+import { counted, indented } from "../layout.ts"
 import * as NoServers from "../noServers.ts"
+import { orNull } from "../orNull.ts"
 import * as Processes from "../processes.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
 import * as Settling from "../settling.ts"
 
+const Problem = Schema.Struct({
+  step: Schema.String,
+  /** An error decides the exit code; a warning is only worth a look. */
+  level: Schema.Literal("error", "warning"),
+  /** In a few words. */
+  cause: Schema.String,
+  /** The message of the error, or what exactly was found. */
+  message: Schema.String,
+  hint: orNull(Schema.String),
+  /** The tag of the error, if it is one. */
+  tag: orNull(Schema.String)
+})
+
+const Server = Schema.Struct({
+  name: Schema.String,
+  transport: orNull(Schema.String),
+  state: View.State,
+  protocolVersion: orNull(Schema.String),
+  era: orNull(Schema.String),
+  tools: orNull(Schema.Number),
+  steps: Schema.Array(Schema.Struct({
+    step: Schema.String,
+    outcome: Schema.Literal("ok", "failed"),
+    milliseconds: Schema.Number
+  })),
+  problems: Schema.Array(Problem),
+  /** The end of its standard error, if something is wrong with it. */
+  stderr: orNull(Schema.String),
+  exitCode: Schema.Literal(0, 1, 2, 3, 4, 5, 70, 130)
+})
+type Server = typeof Server.Type
+
 /** The document of `doctor --json`. */
 export const Report = Schema.Struct({
-  servers: Schema.Array(Visit.Server),
+  servers: Schema.Array(Server),
   /** What is wrong with files. */
   files: Schema.Array(Schema.Struct({ place: Schema.String, message: Schema.String })),
   /** Sockets of this program that are open although everything is closed. */
   socketsLeft: Schema.Number,
   exitCode: Schema.Number
 })
-export type Report = typeof Report.Type
+
+/** The worst first: a server that is not there is worse than one that may not be used. */
+const gravest: ReadonlyArray<ExitCode.ExitCode> = [
+  ExitCode.connection,
+  ExitCode.config,
+  ExitCode.permission,
+  ExitCode.usage,
+  ExitCode.tool
+]
+
+const worst = (codes: ReadonlyArray<ExitCode.ExitCode | undefined>): ExitCode.ExitCode =>
+  gravest.find((code) => codes.includes(code)) ?? ExitCode.ok
+
+/** By server: the newest transport, when it was open, and the first text on its standard output that was no message. */
+type Watch = Map<
+  string,
+  { readonly transport?: Transport.Transport; readonly openedAt?: number; readonly noise?: string }
+>
+
+/** The transports of the runtime, which report to a watch. */
+const watched = (watch: Watch) =>
+  Layer.scoped(
+    Transport.Transports,
+    Effect.gen(function*() {
+      const { open } = yield* NodeConnector.makeTransports
+      const { onEvent } = yield* McpEvent.McpEvents
+      yield* Scoped.listen(() =>
+        onEvent((event) => {
+          if (event._tag !== "Diagnostic" || event.diagnostic.kind !== "noise") return
+          watch.set(event.server, { noise: event.diagnostic.detail, ...watch.get(event.server) })
+        })
+      )
+      return {
+        open: (config) =>
+          Effect.zipWith(open(config), Clock.currentTimeMillis, (transport, openedAt) => {
+            watch.set(config.name, { ...watch.get(config.name), transport, openedAt })
+            return transport
+          })
+      }
+    })
+  )
+
+/** A problem with an exit code is an error, and one without is a warning. */
+interface Noted extends Omit<typeof Problem.Type, "level"> {
+  readonly code?: ExitCode.ExitCode | undefined
+}
+
+/** The steps of a visit, and what is wrong. */
+const notebook = () => {
+  const steps: Array<Server["steps"][number]> = []
+  const problems: Array<Noted> = []
+  const done = (step: string, milliseconds: number, isOk = true): void => {
+    steps.push({ step, outcome: isOk ? "ok" : "failed", milliseconds: Math.max(0, Math.round(milliseconds)) })
+  }
+  return { steps, problems, done }
+}
+
+/** The step of an error of a connect: some errors show only when the first message is sent. */
+const stepOf = ({ _tag }: McpError.McpError, isOpen: boolean): string =>
+  _tag === "ConfigurationError" ? "variables" : isOpen && _tag !== "NetworkError" ? "initialize" : "connect"
+
+const infoOf = ({ servers }: McpRuntime.McpRuntime["Type"], name: string) =>
+  Effect.orElseSucceed(servers.get(name), () => undefined)
+
+/** Connects, asks, closes, and looks for what is left; gives the stderr and the field with the unset variable. */
+const tried = (
+  config: ServerConfig.ServerConfig,
+  { runtime, timeout: limit = Limits.defaults.listTimeout }: Application.Application,
+  watch: Watch,
+  { done, problems }: ReturnType<typeof notebook>
+) =>
+  Effect.gen(function*() {
+    const { name } = config
+    const { servers, teardownReport, withClient } = runtime
+    const redaction = yield* Redaction.Redaction
+    const host = yield* HostEnvironment.HostEnvironment
+    let stderr: string | undefined
+    let unset: string | undefined
+
+    const failed = (step: string, error: McpError.McpError): void => {
+      // the values of its variables are not known here where they are templates
+      const env = config.transport === "stdio" && config.expansion === undefined ? config : {}
+      const path = ChildEnvironment.make(env, host).get("PATH") ?? ""
+      const { noise, transport } = watch.get(name) ?? {}
+      const tail = ("stderrTail" in error ? error.stderrTail : undefined) ?? transport?.stderrTail() ?? ""
+      if (tail.trim() !== "") stderr = redaction.text(tail)
+      if (error._tag === "ConfigurationError" && error.variable !== undefined) unset = error.path
+      const folders = path.split(host.platform === "win32" ? ";" : ":").filter((folder) => folder !== "")
+      const cause = DoctorCause.ofError(error, { step, config, folders, noise, stderr })
+      problems.push({ step, ...cause, message: error.message, tag: McpError.label(error), code: ExitCode.of(error) })
+    }
+
+    /** The result of a request; undefined if it failed. */
+    const asked = <A>(
+      step: string,
+      request: (client: McpClient.McpClient) => Effect.Effect<A, McpError.RuntimeError>
+    ) =>
+      Effect.map(Effect.timed(Effect.either(withClient(name, request))), ([took, result]) => {
+        done(step, Duration.toMillis(took), Either.isRight(result))
+        if (Either.isRight(result)) return result.right
+        failed(step, result.left)
+        return undefined
+      })
+
+    const began = yield* Clock.currentTimeMillis
+    const opening = yield* Effect.either(servers.connect(name, { until: "settled" }))
+    const now = yield* Clock.currentTimeMillis
+    const isConnected = Either.isRight(opening)
+    const openedAt = watch.get(name)?.openedAt
+    const step = isConnected ? "initialize" : stepOf(opening.left, openedAt !== undefined)
+    const begun = step === "initialize" ? openedAt ?? now : began
+    if (step === "initialize") done("connect", begun - began)
+    done(step, now - begun, isConnected)
+    if (!isConnected) failed(step, opening.left)
+    const info = yield* infoOf(runtime, name)
+    const list = isConnected ? yield* asked("list", ({ tools }) => tools) : undefined
+    for (const { isError, message, ...cause } of list === undefined ? [] : DoctorCause.ofTools(list)) {
+      const code = isError ? ExitCode.tool : undefined
+      problems.push({ step: "lint", ...cause, message: redaction.text(message), code })
+    }
+    if (isConnected) {
+      const error = { server: name, kind: "total", operation: "ping", limit, outcome: "unknown" } as const
+      // the limit of a request is minutes
+      const within = Effect.timeoutFail({ duration: limit, onTimeout: () => new McpError.RequestTimeout(error) })
+      yield* asked("ping", ({ health }) => within(health))
+    }
+    const [took] = yield* Effect.timed(Effect.ignore(servers.disconnect(name)))
+    if (isConnected) done("close", Duration.toMillis(took))
+    const ends = (yield* teardownReport).servers.filter(({ server }) => server === name)
+    const isLeft = ends.some(({ how }) => how === "abandoned")
+    done("leaks", 0, !isLeft)
+    if (isLeft) {
+      problems.push({
+        step: "leaks",
+        cause: "it leaves processes behind",
+        message: "it could not be ended in time",
+        hint: "End them by hand. This is a fault of the server: it starts processes that do not end with it.",
+        code: ExitCode.tool
+      })
+    }
+    const killed = ends.flatMap((end) => end.killed)
+    if (killed.length > 0) {
+      problems.push({
+        step: "close",
+        cause: "it does not end when it is asked",
+        message: `it took SIGKILL to end ${killed.join(", ")}`,
+        hint: "A server should end when its standard input does, or at SIGTERM."
+      })
+    }
+    const { noise } = watch.get(name) ?? {}
+    if (noise !== undefined && problems.every(({ code }) => code === undefined)) {
+      problems.push({
+        step: "initialize",
+        cause: "it prints logs on its standard output",
+        message: `it wrote there: ${noise}`,
+        hint: "Only messages belong on it; others than this program may stumble over the rest. Logs belong on stderr."
+      })
+    }
+    return { info, tools: list?.tools.length, stderr, unset }
+  })
+
+/** One server, from its configuration to what is left of it after its end. */
+const visit = (
+  found: ConfigDiscovery.Found,
+  application: Application.Application,
+  watch: Watch
+): Effect.Effect<Server> =>
+  Effect.gen(function*() {
+    const { discovery, runtime } = application
+    const { config, name, state } = found
+    const notes = notebook()
+    const { done, problems, steps } = notes
+    const issues = IssueShape.ofServer(found, discovery.issues)
+    const report = (isMeant: (issue: ConfigIssue.ConfigIssue) => boolean): void => {
+      for (const issue of issues.filter(isMeant)) {
+        problems.push({
+          step: "config",
+          cause: issue.kind.replaceAll("-", " "),
+          message: `${IssueShape.place(issue)}: ${issue.message}`,
+          code: issue.severity === "error" ? ExitCode.config : undefined
+        })
+      }
+    }
+    // a denial and an unset variable have steps of their own
+    report(({ kind }) => kind !== "variable-unset" && (kind !== "policy-denied" || state._tag !== "Denied"))
+    let seen: Partial<Effect.Effect.Success<ReturnType<typeof tried>>> = { info: yield* infoOf(runtime, name) }
+    if (config === undefined || state._tag === "Invalid") done("config", 0, false)
+    else if (state._tag !== "Disabled") {
+      done("config", 0)
+      done("trust", 0, state._tag === "Ready")
+      if (state._tag === "Ready") seen = yield* tried(config, application, watch, notes)
+      else {
+        const { hint, reason = "" } = View.of(found, discovery, seen.info)
+        const cause = state._tag === "Denied" ? "a policy denies it" : "it is not approved"
+        problems.push({ step: "trust", cause, message: reason, hint, code: ExitCode.permission })
+      }
+      report(({ at, kind }) => kind === "variable-unset" && at !== seen.unset)
+    }
+    const { info, stderr, tools } = seen
+    return {
+      name,
+      transport: View.transportOf(found),
+      state: View.of(found, discovery, info).state,
+      protocolVersion: info?.protocolVersion,
+      era: info?.era,
+      tools,
+      steps,
+      problems: problems.map((one) => ({
+        ...one,
+        level: one.code === undefined ? "warning" as const : "error" as const
+      })),
+      stderr,
+      exitCode: state._tag === "Invalid" ? ExitCode.config : worst(problems.map(({ code }) => code))
+    }
+  })
 
 const problemLines = (
-  { cause, hint, level, message, step }: Visit.Problem,
+  { cause, hint, level, message, step }: Server["problems"][number],
   columns: number
 ): ReadonlyArray<Screen.Line> => {
-  const title = level === "error" ? "  fault  " : "  warning  "
+  const [title, style] = level === "error" ? ["  fault  ", "bad"] as const : ["  warning  ", "warning"] as const
   const [first = "", ...more] = indented(title.length, `${cause} (${step})`, columns)
   return [
-    [
-      { text: title, style: level === "error" ? "bad" : "warning" },
-      { text: first.trimStart(), style: "strong" }
-    ],
+    [{ text: title, style }, { text: first.trimStart(), style: "strong" }],
     ...more,
     ...indented(9, UntrustedText.excerpt(message, 600), columns),
-    ...(hint === null ? [] : indented(9, hint, columns))
+    ...(hint ? indented(9, hint, columns) : [])
   ]
 }
 
-const lines = (server: Visit.Server, columns: number): ReadonlyArray<Screen.Line> => {
+const lines = (server: Server, columns: number): ReadonlyArray<Screen.Line> => {
   const { era, name, problems, protocolVersion, state, stderr, steps, tools, transport } = server
   const facts = [
-    ...(transport === null ? [] : [transport]),
-    ...(protocolVersion === null ? [] : [`protocol ${protocolVersion} (${era} era)`]),
-    ...(tools === null ? [] : [`${tools} tool${tools === 1 ? "" : "s"}`])
-  ]
+    transport,
+    protocolVersion && `protocol ${protocolVersion} (${era} era)`,
+    typeof tools === "number" && counted(tools, "tool")
+  ].filter(Boolean).join(", ")
   const times = steps.map(({ milliseconds, outcome, step }) =>
     `${step} ${outcome === "failed" ? "failed after " : ""}${milliseconds} ms`
   )
   return [
-    [
-      { text: name, style: "strong" },
-      "  ",
-      View.span(state),
-      { text: facts.length === 0 ? "" : `  ${facts.join(", ")}`, style: "weak" }
-    ],
+    [{ text: name, style: "strong" }, "  ", View.span(state), { text: facts && `  ${facts}`, style: "weak" }],
     ...(times.length === 0 ? [] : indented(2, times.join(", "), columns)).map((text): Screen.Line => [
       { text, style: "weak" }
     ]),
     ...problems.flatMap((problem) => problemLines(problem, columns)),
-    ...(stderr === null
-      ? []
-      : ["  the end of its stderr", ...StderrReader.tail(stderr, { frames: true }).map((line) => `    | ${line}`)])
+    ...(stderr
+      ? ["  the end of its stderr", ...StderrReader.tail(stderr, { frames: true }).map((line) => `    | ${line}`)]
+      : [])
   ]
 }
 
 /** The servers in each state, and the time of this picture. */
-const summary = ({ exitCode, servers }: Report, at: number): Screen.Line => {
+const summary = ({ exitCode, servers }: typeof Report.Type, at: number): Screen.Line => {
   const counts = View.State.literals.flatMap((state) => {
     const count = servers.filter((server) => server.state === state).length
     return count === 0 ? [] : [`${count} ${state}`]
@@ -95,64 +347,6 @@ const fault = (text: string): Screen.Line => [{ text: "fault", style: "bad" }, `
 
 /** As many as the runtime connects at a time. */
 const together = 3
-
-const run: Command.Command["run"] = ({ args, shared }) =>
-  Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const names = [...args, ...shared.servers]
-    const watch: Visit.Watch = new Map()
-    const sockets = Processes.sockets()
-    const { files, servers } = yield* Application.use(
-      shared,
-      (discovery) =>
-        Effect.as(Application.named(names, discovery), {
-          servers: names.length === 0 ? undefined : names,
-          once: true,
-          rests: true
-        }),
-      (application) =>
-        Effect.gen(function*() {
-          const { discovery, starting } = application
-          const chosen = discovery.servers.filter(({ name }) => names.length === 0 || names.includes(name))
-          const files = discovery.issues.filter(({ server, severity }) => server === undefined && severity === "error")
-          if (chosen.length + files.length === 0 && !shared.json) yield* NoServers.note
-          let finished = 0
-          const visit = (found: ConfigDiscovery.Found) =>
-            Effect.tap(Visit.visit(found, application, watch), () => Effect.sync(() => finished++))
-          const servers = yield* Stream.fromIterable(chosen).pipe(
-            // in the order of the configuration, because a stream keeps it
-            Stream.mapEffect(visit, { concurrency: together }),
-            Stream.tap((server) => shared.json ? Effect.void : screen.out(...lines(server, screen.columns))),
-            Stream.runCollect,
-            Settling.showing(screen, () => `${finished} of ${chosen.length} checked`, starting)
-          )
-          return { files, servers: Array.from(servers) }
-        }).pipe(Effect.provide(NodeFileSystem.layer)),
-      {
-        faults: "collected",
-        using: NodeMcpRuntime.using(Layer.provideMerge(Visit.transports(watch), Teardown.layer()))
-      }
-    )
-    const { open: socketsLeft } = yield* Processes.leftovers([], "", sockets)
-    const exitCode = Visit.worst([
-      ...servers.map(({ exitCode }) => exitCode),
-      ...(files.length === 0 ? [] : [ExitCode.config]),
-      ...(socketsLeft === 0 ? [] : [ExitCode.tool])
-    ])
-    const report: Report = {
-      servers,
-      files: files.map((issue) => ({ place: IssueShape.place(issue), message: issue.message })),
-      socketsLeft,
-      exitCode
-    }
-    if (shared.json) yield* screen.json(Report, report)
-    else {
-      if (socketsLeft > 0) yield* screen.out(fault(`sockets that are open although all is closed: ${socketsLeft}`))
-      for (const { message, place } of report.files) yield* screen.out(fault(place), `       ${message}`)
-      if (servers.length > 0) yield* screen.out(summary(report, yield* Clock.currentTimeMillis))
-    }
-    return exitCode
-  })
 
 export const command: Command.Command = {
   description: [
@@ -169,5 +363,61 @@ export const command: Command.Command = {
     ["doctor github --timeout 10s", "This one, and no longer than ten seconds for each step."],
     ["doctor --json", "For a program to read."]
   ],
-  run
+  run: ({ args, shared }) =>
+    Effect.gen(function*() {
+      const screen = yield* Screen.Screen
+      const names = [...args, ...shared.servers]
+      const watch: Watch = new Map()
+      const sockets = Processes.sockets()
+      const { files, servers } = yield* Application.use(
+        shared,
+        (discovery) =>
+          Effect.as(Application.named(names, discovery), {
+            servers: names.length === 0 ? undefined : names,
+            once: true,
+            rests: true
+          }),
+        (application) =>
+          Effect.gen(function*() {
+            const { discovery, starting } = application
+            const chosen = discovery.servers.filter(({ name }) => names.length === 0 || names.includes(name))
+            const files = discovery.issues.filter(({ server, severity }) =>
+              server === undefined && severity === "error"
+            )
+            if (chosen.length + files.length === 0 && !shared.json) yield* NoServers.note
+            let finished = 0
+            const checked = (found: ConfigDiscovery.Found) =>
+              Effect.tap(visit(found, application, watch), () => Effect.sync(() => finished++))
+            const servers = yield* Stream.fromIterable(chosen).pipe(
+              // in the order of the configuration, because a stream keeps it
+              Stream.mapEffect(checked, { concurrency: together }),
+              Stream.tap((server) => shared.json ? Effect.void : screen.out(...lines(server, screen.columns))),
+              Stream.runCollect,
+              Settling.showing(screen, () => `${finished} of ${chosen.length} checked`, starting)
+            )
+            return {
+              files: files.map((issue) => ({ place: IssueShape.place(issue), message: issue.message })),
+              servers: Array.from(servers)
+            }
+          }),
+        {
+          faults: "collected",
+          using: NodeMcpRuntime.using(Layer.provideMerge(watched(watch), Teardown.layer()))
+        }
+      )
+      const { open: socketsLeft } = yield* Processes.leftovers([], "", sockets)
+      const exitCode = worst([
+        ...servers.map(({ exitCode }) => exitCode),
+        ...(files.length === 0 ? [] : [ExitCode.config]),
+        ...(socketsLeft === 0 ? [] : [ExitCode.tool])
+      ])
+      const report = { servers, files, socketsLeft, exitCode }
+      if (shared.json) yield* screen.json(Report, report)
+      else {
+        if (socketsLeft > 0) yield* screen.out(fault(`sockets that are open although all is closed: ${socketsLeft}`))
+        for (const { message, place } of files) yield* screen.out(fault(place), `       ${message}`)
+        if (servers.length > 0) yield* screen.out(summary(report, yield* Clock.currentTimeMillis))
+      }
+      return exitCode
+    })
 }

@@ -147,9 +147,9 @@ export const line = (server: Server, before: Server | undefined): ReadonlyArray<
   const { breaker, calls, error, name, pausedUntil, reconnects, state, tools } = server
   const facts = [
     ...(breaker === "closed" ? [] : [`breaker ${breaker}`]),
-    ...(typeof tools === "number" ? [`${tools} ${tools === 1 ? "tool" : "tools"}`] : []),
+    ...(typeof tools === "number" ? [Layout.counted(tools, "tool")] : []),
     ...(calls === 0 ? [] : [`${calls} under way`]),
-    ...(reconnects === 0 ? [] : [`lost ${reconnects} ${reconnects === 1 ? "time" : "times"}`]),
+    ...(reconnects === 0 ? [] : [`lost ${Layout.counted(reconnects, "time")}`]),
     ...(error ? [View.unnamed(name, error.message)] : [])
   ]
   return [

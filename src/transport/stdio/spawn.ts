@@ -37,8 +37,6 @@ const markerName = "MCP_RUNTIME_CONNECTION"
 
 // Errors
 
-const name = (text: string): string => `"${UntrustedText.excerpt(text, 256)}"`
-
 const exhausted = "the system has run out of processes, files or memory"
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -51,28 +49,33 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ["ENOMEM", exhausted]
 ])
 
+type Fault = readonly [reason: McpError.SpawnFailed["reason"], detail: string]
+
 /** Looks up what is wrong, because Node always blames the command, and its text quotes values. */
-const reason = ({ command, cwd }: ServerConfig.StdioServer, errno: string): string => {
+const fault = ({ command, cwd }: ServerConfig.StdioServer, errno: string): Fault => {
   const folder = cwd === undefined ? undefined : Fs.statSync(cwd, { throwIfNoEntry: false })
   if (cwd !== undefined && folder?.isDirectory() !== true) {
-    return `the working directory ${name(cwd)} ${folder === undefined ? "does not exist" : "is not a directory"}`
+    const what = folder === undefined ? "does not exist" : "is not a directory"
+    return ["folder", `the working directory ${UntrustedText.quote(cwd)} ${what}`]
   }
-  if (errno !== "ENOENT") return reasons.get(errno) ?? "the system refused it"
-  if (!command.includes("/")) return "there is no such command on the PATH of the server"
-  return PlatformCommand.isFile(Path.resolve(cwd ?? "", command))
-    ? "the file exists, but the interpreter in its first line does not"
-    : "there is no such file"
+  if (errno !== "ENOENT") return ["command", reasons.get(errno) ?? "the system refused it"]
+  if (!command.includes("/")) return ["command", "there is no such command on the PATH of the server"]
+  const isFile = PlatformCommand.isFile(Path.resolve(cwd ?? "", command))
+  return [
+    "command",
+    isFile ? "the file exists, but the interpreter in its first line does not" : "there is no such file"
+  ]
 }
 
 const failed = (config: ServerConfig.StdioServer, error: unknown): McpError.SpawnFailed => {
   const { command, cwd, name: server } = config
   const errno = Program.codeOf(error)
   // A path may be one that may not even be looked at.
-  const detail = Option.getOrElse(
-    Option.liftThrowable(reason)(config, errno),
-    () => "the file, or the working directory, may not be used"
+  const [reason, detail] = Option.getOrElse(
+    Option.liftThrowable(fault)(config, errno),
+    (): Fault => ["command", "the file, or the working directory, may not be used"]
   )
-  return new McpError.SpawnFailed({ server, errno, command, ...(cwd === undefined ? {} : { cwd }), detail })
+  return new McpError.SpawnFailed({ server, reason, errno, command, ...(cwd === undefined ? {} : { cwd }), detail })
 }
 
 const invalid = (config: ServerConfig.StdioServer, path: string): McpError.ConfigurationError =>
