@@ -20,6 +20,7 @@ import {
   packageRun,
   verbAt
 } from "./launcher.ts"
+import { containerSwitches, interpreterOptions, interpreters } from "./launchers.ts"
 import type * as Scope from "./Scope.ts"
 import * as Secrets from "./secrets.ts"
 import * as ServerConfig from "./ServerConfig.ts"
@@ -135,60 +136,45 @@ const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
 
 // Shells and interpreters
 
-/** Programs that can run the text of an argument, with the options that make them do so. */
-const textOptions: ReadonlyMap<string, RegExp> = new Map([
-  ...words("sh bash zsh dash ash ksh fish csh tcsh nu").map((shell) => [shell, /^(-[a-z]*c|--command$)/i] as const),
-  ["cmd", /^\/.*[ckr]/i],
-  ["node", /^(-e|--eval|-p|--print|-pe)(=|$)|^(-r|--require|--import|--loader|--experimental-loader)=(data|https?):/],
-  ["bun", /^(-e|--eval|-p|--print)(=|$)/],
-  ...words("python python3 py").map((python) => [python, /^-c/] as const),
-  ["perl", /^-[a-z]*[eE]/],
-  ["ruby", /^-[a-z]*e/],
-  ["php", /^-r/],
-  ["osascript", /^-e/]
-])
-
-/** Options of these programs whose value is the next word. */
-const valued = new Set(
-  words("-o +o -O +O --rcfile --init-file -r --require --import --loader -C --conditions -W -X -I")
+/** The options that make programs run the text of an argument, by the program. */
+const textOptions: ReadonlyMap<string, RegExp> = new Map(
+  interpreters.flatMap(([programs, option]) => words(programs).map((program) => [program, option] as const))
 )
 
-/** The first option that fits, before any word that is no option. */
-const optionAt = ({ from, words }: Launched, fits: RegExp): number => {
-  for (let at = from + 1; at < words.length; at++) {
-    if (fits.test(words[at]!)) return at
-    if (valued.has(words[at]!)) at += 1
-    else if (!/^[-+/]/.test(words[at]!)) return -1
-  }
-  return -1
+const valued = new Set(words(interpreterOptions))
+
+/** True for a word that could be an option that runs text. A folder that a reference begins with is none. */
+const isReference = (word: string): boolean => hasUnknownStart(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
+
+const ofInterpreter = ({ at, from, program, words }: Launched): ReadonlyArray<Hazard> => {
+  const text = textOptions.get(program)
+  if (text === undefined) return []
+  const { first, options } = optionsOf(words, from + 1, (option) => !valued.has(option), /^[-+/]./s)
+  const found = options.find(({ start }) => text.test(words[start]!))
+  if (found !== undefined) return [hazard(rows.text, at(found.start))]
+  return first !== undefined && isReference(first.value ?? "") ? [hazard(rows.open, at(first.word))] : []
 }
 
 /** `-Command` and `-EncodedCommand` in all their short forms, but not `-Config…`, `-Custom…`, `-ExecutionPolicy` or `-ep`. */
 const powershellText = /^(--?|\/)(c(?!on|u)|e(?!x|p))[a-z]*$/i
 
-/** Other options of PowerShell have values, so every word may be the option; a bare first word is text as well. */
-const powershellAt = ({ from, program, words }: Launched): number => {
-  const at = words.findIndex((word, index) => index > from && powershellText.test(word))
+/** Other options of PowerShell have values, so every word up to a file may be the option; a bare first word is text as well. */
+const ofPowershell = ({ at, from, program, words }: Launched): ReadonlyArray<Hazard> => {
+  if (program !== "powershell" && program !== "pwsh") return []
+  const find = (fits: (word: string, index: number) => boolean): number =>
+    words.findIndex((word, index) => index > from && fits(word, index))
+  const text = find((word) => powershellText.test(word))
   const isBare = program === "powershell" && /^[^-/]/.test(words[from + 1] ?? "")
-  return at === -1 && isBare ? from + 1 : at
-}
-
-/** The first word that could be an option that runs text. A folder that a reference begins with is none. */
-const openAt = (line: Launched): number => {
-  const { from, program, words } = line
-  const isReference = (word: string): boolean => hasUnknownStart(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
-  if (program !== "powershell" && program !== "pwsh") {
-    const at = optionAt(line, /^-*\$\{/)
-    return at !== -1 && isReference(words[at]!) ? at : -1
-  }
-  const at = words.findIndex((word, index) => index > from && isReference(word))
-  const file = words.findIndex((word, index) =>
-    index > from && (/^(--?|\/)f/i.test(word) || (program === "pwsh" && index === from + 1 && /^[^-/$]/.test(word)))
+  if (text !== -1 || isBare) return [hazard(rows.text, at(text === -1 ? from + 1 : text))]
+  const open = find(isReference)
+  const file = find((word, index) =>
+    /^(--?|\/)f/i.test(word) || (program === "pwsh" && index === from + 1 && /^[^-/$]/.test(word))
   )
-  return file === -1 || at < file ? at : -1
+  return open !== -1 && (file === -1 || open < file) ? [hazard(rows.open, at(open))] : []
 }
 
-const ofDeno = ({ at, from, words }: Launched): ReadonlyArray<Hazard> => {
+const ofDeno = ({ at, from, program, words }: Launched): ReadonlyArray<Hazard> => {
+  if (program !== "deno") return []
   if (words[from + 1] === "eval") return [hazard(rows.text, at(from + 1))]
   if (hasUnknownStart(words[from + 1] ?? "")) return [hazard(rows.open, at(from + 1))]
   const script = words.findIndex((word, index) => index > from && /^(https?|npm|jsr|data):/.test(word))
@@ -198,32 +184,17 @@ const ofDeno = ({ at, from, words }: Launched): ReadonlyArray<Hazard> => {
     : [hazard(rows.downloaded, at(script))]
 }
 
-const ofShell = (line: Launched): ReadonlyArray<Hazard> => {
-  if (line.program === "deno") return ofDeno(line)
-  const option = textOptions.get(line.program)
-  const isPowershell = line.program === "powershell" || line.program === "pwsh"
-  if (!isPowershell && option === undefined) return []
-  const at = isPowershell || option === undefined ? powershellAt(line) : optionAt(line, option)
-  if (at !== -1) return [hazard(rows.text, line.at(at))]
-  const open = line.program === "cmd" ? -1 : openAt(line)
-  return open === -1 ? [] : [hazard(rows.open, line.at(open))]
-}
-
 // Containers
 
-const switches = new Set(words(`
-  --detach --disable-content-trust --init --interactive --no-healthcheck --oom-kill-disable --privileged --publish-all
-  --quiet --read-only --replace --rm --sig-proxy --tty --use-api-socket`))
+const switches = new Set(words(containerSwitches))
 
 /** Letters in one word are switches up to the first that takes a value: `-itv /:/x` is `-it -v /:/x`. */
 const isSwitch = (option: string): boolean =>
   switches.has(option) || /^-[ditPq]+$/.test(option) || (/^-[ditPq]*[^-ditPq]./.test(option))
 
-const separated = ({ option, value, word }: Option): Option => {
-  const [, letter, glued] = /^-[ditPq]*([^-ditPq])(.*)$/s.exec(option) ?? []
-  return letter === undefined
-    ? { option, value, word }
-    : { option: `-${letter}`, value: glued === "" ? value : glued, word }
+const separated = (all: Option): Option => {
+  const [, letter, glued] = /^-[ditPq]*([^-ditPq])(.*)$/s.exec(all.option) ?? []
+  return letter === undefined ? all : { ...all, option: `-${letter}`, value: glued === "" ? all.value : glued }
 }
 
 /** Folders that are the whole machine, or the whole home of a person. */
@@ -255,7 +226,7 @@ const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
   const from = containerRun(line)
   if (from === undefined) return []
   // the words after the image belong to the container
-  const { first: image, options } = optionsOf(line, from, isSwitch)
+  const { first: image, options } = optionsOf(line.words, from, isSwitch)
   const ofImage = ({ value = "", word }: Argument): ReadonlyArray<Hazard> => {
     if (hasUnknownStart(value)) return [hazard(rows.open, line.at(word))]
     return /@sha256:[0-9a-f]{64}$/.test(value) ? [] : [hazard(rows.image, line.at(word), shown(value))]
@@ -343,15 +314,15 @@ const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> =>
 const ofWrapped = ({ at, from, words }: Launched): ReadonlyArray<Hazard> =>
   from > 0 && hasUnknownStart(words[from]!) ? [hazard(rows.open, at(from))] : []
 
+const ofProgram = [ofWrapped, ofInterpreter, ofPowershell, ofDeno, ofRunner, ofContainer]
+
 const ofLine = (line: Line): ReadonlyArray<Hazard> => {
   const programs = launched(line)
   const last = programs.at(-1)
   if (last === undefined) return []
   return [
     ...ofAssignments(last),
-    ...programs.flatMap((program) =>
-      ofWrapped(program).concat(ofShell(program), ofRunner(program), ofContainer(program))
-    ),
+    ...programs.flatMap((program) => ofProgram.flatMap((hazardsOf) => hazardsOf(program))),
     ...ofWords(last)
   ]
 }

@@ -15,7 +15,7 @@ export interface Line {
 export interface Launched extends Line {
   /** The name of the program: without its folder and without what Windows adds. */
   readonly program: string
-  /** Where its name is; its arguments come after it. */
+  /** The word with its name; its arguments come after it. */
   readonly from: number
 }
 
@@ -23,7 +23,7 @@ const nameOf = (word: string): string =>
   word.slice(Math.max(word.lastIndexOf("/"), word.lastIndexOf("\\")) + 1).toLowerCase()
     .replace(/\.(exe|cmd|bat|com|ps1)$/, "")
 
-/** The program of a command that is a whole line for a shell. The path of a program may have spaces after its first slash. */
+/** The program of a command that is a whole line for a shell. A path may have spaces after its first slash. */
 export const programOfLine = (command: string, args: ReadonlyArray<string>): string | undefined => {
   const [program = "", ...words] = command.trim().split(/\s+/)
   const isLine = words.length > 0 && (!/[\\/]/.test(program) || words.some((word) => /^--?\w/.test(word)))
@@ -36,12 +36,6 @@ export const programOfLine = (command: string, args: ReadonlyArray<string>): str
  */
 export const hasUnknownStart = (word: string): boolean =>
   /^(?:--[^=$]*|-[ditPq]*)?\$\{(?!(?:var:(?!workspaceFolderBasename\})\w+|env:HOME|env:USERPROFILE)\})/.test(word)
-
-/** The first word from `at` that is no option, where some options take the word after them. */
-const afterOptions = (words: ReadonlyArray<string>, at: number, valued: ReadonlyArray<string>): number => {
-  while (words[at]?.startsWith("-") === true) at += valued.includes(words[at]!) ? 2 : 1
-  return at
-}
 
 /** The words of a command line that is one argument. The path of a program on Windows may have spaces. */
 const unpacked = (text = ""): ReadonlyArray<string> => {
@@ -97,21 +91,29 @@ export interface Argument {
 /** `--name` or `-n` with its value, wherever that is written; without one, `word` is the option itself. */
 export interface Option extends Argument {
   readonly option: string
+  /** The word of the option. */
+  readonly start: number
 }
 
 /** The options from a word on, and the first word that is none, or whose start is unknown. An option that is not a switch takes the word after it. */
-export const optionsOf = ({ words }: Line, from: number, isSwitch: (option: string) => boolean) => {
+export const optionsOf = (
+  words: ReadonlyArray<string>,
+  from: number,
+  isSwitch: (option: string) => boolean,
+  isOption = /^-./s
+) => {
   const options: Array<Option> = []
   for (let at = from; at < words.length; at++) {
     const word = words[at]!
-    const equals = word.indexOf("=")
-    if (!/^-./s.test(word) || word === "--" || hasUnknownStart(word)) {
+    if (!isOption.test(word) || word === "--" || hasUnknownStart(word)) {
       const first = word === "--" ? at + 1 : at
       return { options, first: first < words.length ? { value: words[first], word: first } : undefined }
     }
-    if (equals !== -1) options.push({ option: word.slice(0, equals), value: word.slice(equals + 1), word: at })
-    else if (isSwitch(word) || at + 1 >= words.length) options.push({ option: word, value: undefined, word: at })
-    else options.push({ option: word, value: words[++at], word: at })
+    const equals = word.indexOf("=")
+    const start = at
+    if (equals !== -1) options.push({ option: word.slice(0, equals), value: word.slice(equals + 1), word: at, start })
+    else if (isSwitch(word) || at + 1 >= words.length) options.push({ option: word, value: undefined, word: at, start })
+    else options.push({ option: word, value: words[++at], word: at, start })
   }
   return { options, first: undefined }
 }
@@ -129,16 +131,18 @@ export interface PackageRun {
   readonly shell: ReadonlyArray<Argument>
 }
 
-/** Where the subcommand of a package runner or container engine is, if it has any. */
+/** The word with the subcommand of a package runner or container engine, if the program takes one. */
 export const verbAt = ({ from, program, words }: Launched): number | undefined => {
   const runner = runners.get(program)
-  if (runner === undefined) return engines.includes(program) ? afterOptions(words, from + 1, engineOptions) : undefined
-  return runner.verbs.some((verb) => verb.length === 0) ? undefined : afterOptions(words, from + 1, runner.valued)
+  const hasVerb = runner === undefined ? engines.includes(program) : runner.verbs.every(({ length }) => length > 0)
+  if (!hasVerb) return undefined
+  const valued = runner?.valued ?? engineOptions
+  return optionsOf(words, from + 1, (option) => !valued.includes(option)).first?.word ?? words.length
 }
 
 const isVerb = (word: string | undefined, verb: string): boolean => word === verb || hasUnknownStart(word ?? "")
 
-/** Where the arguments of a runner begin (after `uv tool run`, `pnpm --silent dlx`), and if they start with a package. */
+/** The first argument of a runner (after `uv tool run`, `pnpm --silent dlx`), and if the arguments start with a package. */
 const argumentsOf = (line: Launched, { projectVerb, verbs }: Runner) => {
   const at = verbAt(line)
   if (at === undefined) return { from: line.from + 1, isProject: false }
@@ -155,7 +159,7 @@ export const packageRun = (line: Launched): PackageRun | undefined => {
   const { also, named, shell, valued } = runner
   const takes = new Set([...named, ...also, ...shell, ...valued])
   // the words after the first that is no option are arguments of the package
-  const { first, options } = optionsOf(line, run.from, (option) => !takes.has(option))
+  const { first, options } = optionsOf(line.words, run.from, (option) => !takes.has(option))
   const isNamed = run.isProject || options.some(({ option }) => named.includes(option))
   return {
     runner,
@@ -169,7 +173,7 @@ export const packageRun = (line: Launched): PackageRun | undefined => {
   }
 }
 
-/** Where the options of a container begin, if the program runs one. */
+/** The first option of a container, if the program runs one. */
 export const containerRun = (line: Launched): number | undefined => {
   const at = engines.includes(line.program) ? verbAt(line) : undefined
   if (at === undefined) return undefined

@@ -125,3 +125,25 @@ export const engineOptions: ReadonlyArray<string> = [
   "--log-level",
   "--config"
 ]
+
+/** Programs that can run the text of an argument, and the options that make them do so. */
+export const interpreters: ReadonlyArray<readonly [programs: string, text: RegExp]> = [
+  ["sh bash zsh dash ash ksh fish csh tcsh nu", /^(-[a-z]*c|--command$)/i],
+  ["cmd", /^\/.*[ckr]/i],
+  ["node", /^(-e|--eval|-p|--print|-pe)(=|$)|^(-r|--require|--import|--loader|--experimental-loader)=(data|https?):/],
+  ["bun", /^(-e|--eval|-p|--print)(=|$)/],
+  ["python python3 py", /^-c/],
+  ["perl", /^-[a-z]*[eE]/],
+  ["ruby", /^-[a-z]*e/],
+  ["php", /^-r/],
+  ["osascript", /^-e/]
+]
+
+/** Their options whose value is the next word. */
+export const interpreterOptions =
+  "-o +o -O +O --rcfile --init-file -r --require --import --loader -C --conditions -W -X -I"
+
+/** The options of `run` of a container engine that take no value. */
+export const containerSwitches =
+  `--detach --disable-content-trust --init --interactive --no-healthcheck --oom-kill-disable --privileged --publish-all
+   --quiet --read-only --replace --rm --sig-proxy --tty --use-api-socket`
