@@ -408,46 +408,38 @@ const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, time
     })
   )
 
-/** An address without user and password, which errors and logs must not show. */
-const shown = (address: string): string => {
-  if (!URL.canParse(address)) return address.replace(/:\/\/.*@/s, "://")
-  const url = new URL(address)
-  if (url.username + url.password === "") return address
-  url.username = url.password = ""
-  return url.href
-}
+/** An address without user and password, which errors and logs must not show. Of an invalid one no user can be told. */
+const shown = (address: string): string =>
+  address.replace(URL.canParse(address) ? /^([\w+.-]+:)[/\\]*[^/\\?#]*@/ : /(:)\/\/.*@/s, "$1//")
 
 const failing = (server: string, address: string) =>
   Effect.mapError((detail: string) =>
     new McpError.RegistryError({ server: shown(server), address: shown(address), detail })
   )
 
+/** The paths of a server below the address of a registry. Where that has no API of version 0.1, version 0 is asked. */
+const pathsOf = (name: string, version = "latest"): ReadonlyArray<string> => {
+  const path = `servers/${encodeURIComponent(name)}`
+  const versioned = `${path}/versions/${encodeURIComponent(version)}`
+  return [`v0.1/${versioned}`, `v0/${versioned}`, ...(version === "latest" ? [`v0/${path}`] : [])]
+}
+
 /**
- * Looks up `name` or `name@version` in a registry; without a version, the latest. Where the registry has no API of
- * version 0.1, that of version 0 is asked. An address (`https://acme.example/server.json`) is read as it is.
+ * Looks up `name` or `name@version` in a registry; without a version, the latest. An address
+ * (`https://acme.example/server.json`) is read as it is.
  */
 export const lookUp = (
   wanted: string,
   partial?: Partial<LookUpOptions>
 ): Effect.Effect<Found, McpError.RegistryError, HttpClient.HttpClient> => {
   const limits = { ...defaults, ...partial }
-  if (wanted.includes("://")) {
-    return Effect.flatMap(fetched(wanted, [wanted], limits), ({ root }) => foundIn(root, wanted)).pipe(
-      failing(wanted, wanted)
-    )
-  }
-  const { address } = limits
-  const [, name, version = "latest"] = reference.exec(wanted) ?? []
-  if (name === undefined) {
-    const detail = "a name in the registry is like io.github.acme/weather, with @1.2.3 after it for one version"
-    return failing(wanted, address)(Effect.fail(detail))
-  }
-  const path = `servers/${encodeURIComponent(name)}`
-  const versioned = `${path}/versions/${encodeURIComponent(version)}`
-  const paths = [`v0.1/${versioned}`, `v0/${versioned}`, ...(version === "latest" ? [`v0/${path}`] : [])]
-  return Effect.flatMap(fetched(address, paths, limits), ({ root, url }) => foundIn(root, url, name)).pipe(
-    failing(wanted, address)
-  )
+  const [, name, version] = reference.exec(wanted) ?? []
+  const address = wanted.includes("://") ? wanted : limits.address
+  const paths = name === undefined ? [wanted] : pathsOf(name, version)
+  const found = name === undefined && address !== wanted
+    ? Effect.fail("a name in the registry is like io.github.acme/weather, with @1.2.3 after it for one version")
+    : Effect.flatMap(fetched(address, paths, limits), ({ root, url }) => foundIn(root, url, name))
+  return failing(wanted, address)(found)
 }
 
 /** The servers of a registry, in their latest versions, whose names contain a text; at most 30. */
@@ -481,12 +473,8 @@ export const lines = ({ entry, inputs, name }: Option): ReadonlyArray<Consent.Co
   return Consent.lines({ server: name, entry: item.entry, extra: item.extra, variables: [], inputs, hazards })
 }
 
-const json = (value: Value): unknown =>
-  value instanceof Map
-    ? Object.fromEntries(Array.from(value, ([key, part]) => [key, json(part)]))
-    : Array.isArray(value)
-    ? value.map(json)
-    : value
+const json = (entry: Table): object =>
+  JSON.parse(JSON.stringify(entry, (_, value) => value instanceof Map ? Object.fromEntries(value) : value))
 
 /** The native document of one option, to be written to `mcp-client.json`; nothing for an option with a fault. */
 export const document = (
@@ -496,6 +484,6 @@ export const document = (
   isFault(entry)
     ? undefined
     : {
-      mcpServers: { [name]: { ...json(entry) as object, source: address } },
+      mcpServers: { [name]: { ...json(entry), source: address } },
       ...(inputs.length === 0 ? {} : { inputs })
     }

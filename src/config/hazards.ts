@@ -2,10 +2,10 @@
 import { isCredentialParameter } from "../text/credentialName.ts"
 import { isOneEdit } from "../text/nearest.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Variables from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
 import { hazards as rows } from "./issueSentences.ts"
-import * as KnownPackages from "./knownPackages.ts"
 import {
   type Argument,
   containerRun,
@@ -20,15 +20,14 @@ import {
   packageRun,
   verbAt
 } from "./launcher.ts"
-import { containerSwitches, interpreterOptions, interpreters } from "./launchers.ts"
+import * as Rows from "./launchers.ts"
 import type * as Scope from "./Scope.ts"
 import * as Secrets from "./secrets.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 
 type Row = typeof rows[keyof typeof rows]
 
-export interface Hazard {
-  readonly kind: Row["kind"]
+export interface Hazard extends ConfigIssue.EntryWarning {
   readonly at: string
   readonly detail: string
 }
@@ -72,17 +71,16 @@ const shown = (name: string): string =>
 
 // Packages
 
-const knownNames = words(KnownPackages.names)
-const knownInScope = words(KnownPackages.inScopes)
-const exactNames: ReadonlySet<string> = new Set([...knownNames, ...knownInScope])
+const known = { names: words(Rows.knownNames), inScopes: words(Rows.knownInScopes) }
+const exactNames: ReadonlySet<string> = new Set([...known.names, ...known.inScopes])
 
 /** The well-known name that a package's name, or its scope, is one edit away from. */
 const nearName = (name: string): string | undefined => {
   if (name.length > 128 || exactNames.has(name.toLowerCase())) return undefined
   const scope = /^@[^/]*(?=\/)/.exec(name)?.[0] ?? name
   return exactNames.has(scope.toLowerCase())
-    ? knownInScope.find((known) => isOneEdit(name, known))
-    : knownNames.find((known) => isOneEdit(scope, known))
+    ? known.inScopes.find((other) => isOneEdit(name, other))
+    : known.names.find((other) => isOneEdit(scope, other))
 }
 
 const elsewhere =
@@ -138,10 +136,10 @@ const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
 
 /** The options that make programs run the text of an argument, by the program. */
 const textOptions: ReadonlyMap<string, RegExp> = new Map(
-  interpreters.flatMap(([programs, option]) => words(programs).map((program) => [program, option] as const))
+  Rows.interpreters.flatMap(([programs, option]) => words(programs).map((program) => [program, option] as const))
 )
 
-const valued = new Set(words(interpreterOptions))
+const valued = new Set(words(Rows.interpreterOptions))
 
 /** True for a word that could be an option that runs text. A folder that a reference begins with is none. */
 const isReference = (word: string): boolean => hasUnknownStart(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
@@ -186,7 +184,7 @@ const ofDeno = ({ at, from, program, words }: Launched): ReadonlyArray<Hazard> =
 
 // Containers
 
-const switches = new Set(words(containerSwitches))
+const switches = new Set(words(Rows.containerSwitches))
 
 /** Letters in one word are switches up to the first that takes a value: `-itv /:/x` is `-it -v /:/x`. */
 const isSwitch = (option: string): boolean =>

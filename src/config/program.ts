@@ -16,7 +16,7 @@ export interface Program {
   readonly cwd?: string | undefined
 }
 
-/** Node names what is wrong in `code` alone: its text quotes arguments. */
+/** The code of an error of Node, such as `ENOENT`. Its text quotes arguments. */
 export const codeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "?"
 

@@ -10,7 +10,7 @@ import * as ChildProcess from "node:child_process"
 import * as UrlGuard from "../auth/UrlGuard.ts"
 import * as Environment from "../config/childEnvironment.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import { codeOf } from "./listen.ts"
+import { codeOf } from "../config/program.ts"
 
 /**
  * No page was shown. `refused`: `UrlGuard` refuses the address; `headless`: this machine has no screen; `failed`: the

@@ -2,12 +2,9 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Net from "node:net"
+import { codeOf } from "../config/program.ts"
 
 const limit = Duration.seconds(5)
-
-/** The code of an error of Node, such as `EADDRINUSE`. */
-export const codeOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "?"
 
 /** Listens on a port that no other program shares, and returns it; 0 stands for any free one. Fails with a code of Node. */
 export const listen = (
