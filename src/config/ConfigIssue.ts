@@ -1,4 +1,4 @@
-/** What is wrong with a configuration: a kind to decide on, a place, and a sentence that says what to do. */
+/** Faults of a configuration: a kind to decide on, the position, and a sentence with the next step. */
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Sentences from "./issueSentences.ts"
 import type * as Scope from "./Scope.ts"
@@ -29,7 +29,7 @@ export interface ConfigIssue {
   /** The field within the entry (`args.0`, `env.TOKEN`), or the key within the file (`mcpServers/a`). */
   readonly at: string | undefined
   readonly line: number | undefined
-  /** Where the parser tells it: TOML has none. */
+  /** Absent where the parser does not report it, as that of TOML. */
   readonly column: number | undefined
   /** One sentence for a person, with nothing secret and no control characters in it. */
   readonly message: string
@@ -63,7 +63,7 @@ const sentence = (kind: Kind, at: string | undefined, host: string, detail?: str
   return filled(sentences[kind], { ...words, detail: detail ?? filled(Sentences.usualDetail[kind] ?? "", words) })
 }
 
-/** Why, as a part of another sentence. */
+/** The sentence of a fault, as a part of another sentence. */
 export const reason = (kind: Kind, host: string, at: string | undefined): string =>
   uncapitalized(sentence(kind, at && shownKey(at), host))
 

@@ -1,4 +1,4 @@
-/** What of the host process matters to the servers it starts: its platform, its user and its environment variables. */
+/** The platform, the user and the environment variables of the host process, which the servers that it starts depend on. */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 

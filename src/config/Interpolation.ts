@@ -4,7 +4,7 @@
  */
 import * as Either from "effect/Either"
 
-/** How a host writes variables. An absent field means that the host does not know that spelling: the text is literal. */
+/** The spelling of variables of a host. An absent field means that the host does not know that spelling: the text is literal. */
 export interface Syntax {
   /** `${NAME}` and `${NAME:-default}`: a variable of the environment. */
   readonly bare?: boolean | undefined

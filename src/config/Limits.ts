@@ -9,7 +9,7 @@ export const defaults = {
   /** Connecting, over all its phases. */
   startupTimeout: Duration.seconds(60),
   /**
-   * How long a launcher (npx, uvx, …) may install the server first; `startupTimeout` begins when it is done. It applies
+   * The install of the server by a launcher (npx, uvx, …); `startupTimeout` begins when it is done. It applies
    * where the processes show the install: on Linux, and not for docker, pipx and deno, which have `startupTimeout` alone.
    */
   installTimeout: Duration.minutes(5),
@@ -21,9 +21,9 @@ export const defaults = {
   listTimeout: Duration.seconds(30),
   /** A health probe. */
   pingTimeout: Duration.seconds(5),
-  /** How long a peer may leave written bytes unread before it counts as lost. */
+  /** Written bytes that the peer does not read; after that it counts as lost. */
   stallTimeout: Duration.seconds(30),
-  /** How long a silent stdio server is asked only `server/discover` before it is asked `initialize` as well. */
+  /** The silence of a stdio server after `server/discover`, before it is asked `initialize` as well. */
   discoverPatience: Duration.seconds(2),
   /** Keep-alive of an idle socket. */
   keepAlive: Duration.seconds(50),

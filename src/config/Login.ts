@@ -1,4 +1,4 @@
-/** How to log in to a server. */
+/** The login of a server. */
 import * as Schema from "effect/Schema"
 import { shape } from "./fieldSchema.ts"
 import { login } from "./loginFields.ts"

@@ -38,7 +38,7 @@ export interface Fault {
   readonly at?: string | undefined
 }
 
-/** One way to run or to reach the server. */
+/** A program that runs the server, or an address of it. */
 export interface Option {
   /** The name that was asked for, or the last part of the server's name. */
   readonly name: string
@@ -274,7 +274,7 @@ const serverOf = (root: Table): Table => root.has("server") ? table(root.get("se
 export const shortName = (name: string): string => name.replace(/^.*\//s, "")
 
 /**
- * The ways to configure a server that a document offers, packages first. A way that cannot be taken has its fault. A
+ * The options to configure a server that a document offers, packages first. An unusable option has its fault. A
  * package is started from the registry of its kind, by a program of its kind, whatever the document hints at. The ids of
  * the questions begin with `as`, because an answer is for all servers of a file that ask by the same id.
  */
@@ -408,7 +408,7 @@ const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, time
     })
   )
 
-/** An address without user and password, which errors and logs must not show. Of an invalid one no user can be told. */
+/** An address without user and password, which errors and logs must not show. The user of an invalid one can end anywhere. */
 const shown = (address: string): string =>
   address.replace(URL.canParse(address) ? /^([\w+.-]+:)[/\\]*[^/\\?#]*@/ : /(:)\/\/.*@/s, "$1//")
 

@@ -31,7 +31,7 @@ import * as Access from "./variableAccess.ts"
 /** The question of an `${input:id}` or a `${secret:id}`. */
 export interface Question extends Dialect.Input {
   readonly server: string
-  /** Who could have written the question. A question of a workspace must be answered by a person. */
+  /** The possible authors of the question. A question of a workspace must be answered by a person. */
   readonly origin: Scope.Origin
   readonly secret: boolean
   /** The file of the question; one id can be another question in another file. */

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 
 /**
- * How strong a source is. The whole entry of the strongest scope wins.
+ * The strength of a source. The whole entry of the strongest scope wins.
  *
  * - `managed`: the administrator of the machine.
  * - `session`: this run: given in code, or by an option of the command.
@@ -19,7 +19,7 @@ export type Scope = typeof Scope.Type
 export const order: ReadonlyArray<Scope> = Scope.literals
 
 /**
- * Who could have written the file. It is not the scope: a `local` file that lies in the workspace can be part of a
+ * The possible authors of the file. It is not the scope: a `local` file that lies in the workspace can be part of a
  * repository that was cloned, and one in the home folder cannot.
  */
 export const Origin = Schema.Literal("system", "code", "home", "workspace", "plugin")

@@ -37,7 +37,7 @@ const withoutUser = (address: string): string =>
     (user, scheme: string) => user.includes("${") ? user : `${scheme}(hidden)@`
   )
 
-/** Where each address within a text begins, up to the end of its host. As in `new URL`, http needs no slashes. */
+/** The start of each address within a text, up to the end of its host. As in `new URL`, http needs no slashes. */
 const hosts = /(?:(?:https?|wss?):[/\\]*|[a-z][a-z\d+.-]*:\/\/)[^ /\\?#]+/gi
 
 /**

@@ -26,14 +26,14 @@ export interface NativeFile {
   readonly root: string
 }
 
-/** The servers and questions as a native file has them, and the hosts whose files are read too. */
+/** Servers and inputs as a native file has them, and the hosts whose files are read too. */
 export interface Content {
   readonly mcpServers?: { readonly [name: string]: object }
   readonly inputs?: ReadonlyArray<{ readonly id: string }>
   readonly imports?: ReadonlyArray<string>
 }
 
-/** Why the file of a path is not changed, and for one that is not JSON what to do by hand. */
+/** The reason why a file is not changed, and for a file that is not JSON the lines to write by hand. */
 export interface Refusal {
   readonly path: string
   readonly detail: string
@@ -59,7 +59,7 @@ const sentence = ({ line, message }: ConfigIssue.ConfigIssue): string =>
 
 const isToml = (path: string): boolean => /\.toml$/i.test(path)
 
-/** Reads the first of these paths that is a file, else the first path; fails with a sentence if it cannot be changed. */
+/** Reads the first of these paths that is a file, else the first path; refuses a file that cannot be changed. */
 export const open = Effect.fnUntraced(function*(paths: ReadonlyArray<string>, scope: NativeFile["scope"]) {
   const files = yield* ConfigFiles.ConfigFiles
   const path = Option.getOrElse(yield* Effect.findFirst(paths, files.exists), () => paths[0] ?? "")
@@ -178,10 +178,10 @@ const edited = (jsonc: typeof Jsonc, text: string, { path, value }: Change): str
   return replace(lastEnd, from + tail.length, `${comma}${text.slice(lastEnd, from)}${tail}${content}`)
 }
 
-/** A key of TOML, and in the way to a table. */
+/** A key in the name of a TOML table. */
 const tomlKey = (key: string | number): string => /^[\w-]+$/.test(`${key}`) ? `${key}` : JSON.stringify(key)
 
-/** The table of a way in a TOML file. */
+/** The header of a TOML table. */
 const tomlTable = (path: ReadonlyArray<string | number>): string => `[${path.map(tomlKey).join(".")}]`
 
 /** The lines that a person writes into a TOML file for these changes. */
@@ -215,30 +215,30 @@ const change = Effect.fnUntraced(
     const { decoded, path, text } = file
     if (changes.length === 0) return text
     if (isToml(path)) return yield* refuse(path, "only JSON is changed here", yield* byHand)
-    // of a key that is there twice the reader takes the last, and a change the first
-    const ways = changes.map(({ path }) => UntrustedText.excerpt(path.join("/")))
+    // the reader takes the last of two equal keys, and a change the first
+    const changed = changes.map(({ path }) => UntrustedText.excerpt(path.join("/")))
     const twice = decoded.issues.find(({ at = "", kind }) =>
-      kind === "duplicate-key" && ways.some((way) => `${at}/`.startsWith(`${way}/`))
+      kind === "duplicate-key" && changed.some((pointer) => `${at}/`.startsWith(`${pointer}/`))
     )
     if (twice !== undefined) return yield* refuse(path, sentence(twice))
     const jsonc = yield* Effect.promise(() => import("jsonc-parser"))
-    const changed = yield* Effect.try({
+    const edit = yield* Effect.try({
       try: () => changes.reduce((text, change) => edited(jsonc, text, change), text),
       catch: (error): Refusal => ({ path, detail: error instanceof Error ? error.message : "it has another form" })
     })
-    const { issues } = yield* decode(Buffer.from(changed), file)
+    const { issues } = yield* decode(Buffer.from(edit), file)
     const fault = issues.find(({ server, severity }) =>
       severity === "error" && (server === undefined || names.includes(server))
     )
-    return fault === undefined ? changed : yield* refuse(path, `nothing was written: ${fault.message}`)
+    return fault === undefined ? edit : yield* refuse(path, `nothing was written: ${fault.message}`)
   }
 )
 
-/** Where the file asks a question of this id, or -1. */
+/** The index of the input with this id in the file, or -1. */
 const indexOfInput = ({ document }: ConfigFile.ConfigFile, id: string): number =>
   Document.list(document.root?.get("inputs")).findIndex((input) => Document.table(input).get("id") === id)
 
-/** The text with what is not in the file yet; a server of the same name and a question of the same id are replaced. */
+/** The text with the content added; a server of the same name and an input of the same id are replaced. */
 export const add = (file: NativeFile, content: Content): Effect.Effect<string, Refusal> => {
   const { inputs = [], mcpServers = {} } = content
   const imports = (content.imports ?? []).filter((host) => file.decoded.imports?.includes(host) !== true)
@@ -257,7 +257,7 @@ export const remove = (
 ): Effect.Effect<string, Refusal> =>
   change(file, [{ path: pointer, value: undefined }], Effect.succeed(`# remove the table ${tomlTable(pointer)}`), [])
 
-/** Writes the text in place of the file, with the mode that it has; a new file of the user is for the user alone. */
+/** Replaces the file by the text and keeps its mode; only the user can read a new file of the user. */
 export const write = ({ bytes, path, scope }: Pick<NativeFile, "bytes" | "path" | "scope">, text: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

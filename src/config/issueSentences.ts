@@ -58,7 +58,7 @@ export const entryFaults = {
   "policy-denied": "A policy forbids this server: ask the author of the policy"
 }
 
-/** What does not keep a server from being used. */
+/** Faults that do not keep a server from being used. */
 export const warnings = {
   coerced: "The field {at} is not written as text, as it should be: put it in quotes, or correct its type",
   "host-would-reject": "The host {host} itself would not take this entry as it is: write it in its own way",
@@ -94,7 +94,7 @@ export const warnings = {
   "not-honoured": "The field {at} is not supported: {detail}"
 }
 
-/** What stands for `{detail}` where there is none. */
+/** The usual `{detail}`. */
 export const usualDetail: { readonly [kind: string]: string } = {
   "variable-unset": "A variable in {at} has no value: set it, or give it a default",
   "command-line": "write the program alone there",
@@ -102,7 +102,7 @@ export const usualDetail: { readonly [kind: string]: string } = {
   "not-honoured": "it has no effect here"
 }
 
-/** What is dangerous about a command line: the kind of the warning, and its detail with the names of what was found. */
+/** The hazards of a command line: the kind of the warning, and its detail with the names of what was found. */
 export const hazards = {
   elsewhere: {
     kind: "remote-code",

@@ -4,7 +4,7 @@
 export interface Wrapper {
   /** Its options that take a value. */
   readonly valued?: ReadonlyArray<string>
-  /** How many arguments it takes before the program. */
+  /** The number of its arguments before the program. */
   readonly operands?: number
   /** The option that takes a whole command line as one word. The word may follow it without a space. */
   readonly line?: RegExp
@@ -48,7 +48,7 @@ export interface Runner {
   readonly shell: ReadonlyArray<string>
   readonly valued: ReadonlyArray<string>
   /**
-   * How to tell the server's process from those of the install. `marked`: npm sets `npm_lifecycle_event=npx` for the
+   * The sign of the server's process among those of the install. `marked`: npm sets `npm_lifecycle_event=npx` for the
    * server only. `child`: the server is a child in the runner's folder; install scripts run in other folders. `same`:
    * the runner's process becomes the server, so they cannot be told apart.
    */

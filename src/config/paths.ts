@@ -1,4 +1,4 @@
-/** Where the paths of a configuration lead. */
+/** The paths of a configuration. */
 import type * as Dialect from "./Dialect.ts"
 import type * as HostEnvironment from "./HostEnvironment.ts"
 import type * as Scope from "./Scope.ts"
@@ -13,7 +13,7 @@ export const home = (expansion: Scope.Expansion | undefined, host: HostEnvironme
 /** The folder that a file is in, which may be the root of all. */
 export const folderOf = (path: string): string => {
   const folder = path.replace(/[\\/][^\\/]*$/, "")
-  // `C:` alone is wherever one has been on that drive
+  // `C:` alone is the current folder of that drive
   return folder === "" || /^[A-Za-z]:$/.test(folder) ? path.slice(0, folder.length + 1) : folder
 }
 

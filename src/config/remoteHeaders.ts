@@ -27,7 +27,7 @@ const framing: ReadonlySet<string> = new Set(
     "transfer-encoding upgrade").split(" ")
 )
 
-/** Why a header cannot be sent. The value stays out of it, because it may be a secret. */
+/** The fault of a header that cannot be sent. It does not quote the value, because that may be a secret. */
 const faultOf = (name: string, value: Redacted.Redacted): string | undefined => {
   if (!HeaderField.isName(name)) return "the name of the header is not a token"
   if (framing.has(name.toLowerCase())) return "this header is set by the transport"
@@ -90,7 +90,7 @@ export const fromConfig = Effect.fnUntraced(function*(config: RemoteServer) {
 const isLoopback = (host: string): boolean =>
   /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host.replace(/\.$/, ""))
 
-/** Whether an address is not encrypted, and leads to another machine. */
+/** True for an address of another machine without encryption. */
 export const isClear = ({ hostname, protocol }: URL): boolean =>
   (protocol === "http:" || protocol === "ws:") && !isLoopback(hostname)
 
@@ -101,7 +101,7 @@ interface Sent {
   readonly clientSecret: unknown
 }
 
-/** Whether a request has credentials, by their names and sources. */
+/** True if a request has credentials, by their names and sources. */
 export const hasCredentials = ({ clientSecret, headers, headersCommand }: Sent): boolean =>
   headersCommand !== undefined || clientSecret !== undefined ||
   Array.from(headers).some(([name, template]) => isCredential(name) || Interpolation.references(template).length > 0)

@@ -1,4 +1,4 @@
-/** Which values of a configuration are secrets, by where they come from and by the names that they have. */
+/** The values of a configuration that are secrets, by their sources and their names. */
 import * as Redacted from "effect/Redacted"
 import { isCredential } from "../text/credentialName.ts"
 import { isHarmless } from "./environmentVariables.ts"

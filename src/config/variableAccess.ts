@@ -1,4 +1,4 @@
-/** Which variables an entry may read: by the rights of its origin, the field that asks, and what a person has granted. */
+/** The variables that an entry may read: by the rights of its origin, the field that asks, and the grants of a person. */
 import * as Either from "effect/Either"
 import { isCredential } from "../text/credentialName.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -7,7 +7,7 @@ import { isHarmless } from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Scope from "./Scope.ts"
 
-/** Where a template stands. Fields that are sent to a server, or that decide which program runs, may ask for less. */
+/** The field of a template. Fields that are sent to a server, or that decide which program runs, may ask for less. */
 export type Field = "command" | "cwd" | "argument" | "url" | "header"
 
 /** The rights of an entry, and the values that its references can have. */
@@ -27,7 +27,7 @@ export interface Asking {
   readonly hidden: ReadonlySet<string>
 }
 
-/** Why a template has no value. */
+/** The reason for a template without a value. */
 export interface Failure {
   readonly kind: "variable-unset" | "variable-forbidden" | "input-required"
   /** As `Interpolation.nameOf` names it. */
@@ -129,7 +129,7 @@ export const valueIn = (record: Readonly<Record<string, string | undefined>>, na
   Object.hasOwn(record, name) ? record[name] : undefined
 
 const valueOf = ({ answers, environment, own, builtins }: Asking, { kind, name }: Interpolation.Reference) => {
-  // some hosts write builtins as variables, and no variable has such a name
+  // some hosts write built-in variables like those of the environment, which have no such names
   if (kind === "env") return own.get(name) ?? valueIn(builtins, name) ?? valueIn(environment, name)
   return kind === "var" ? valueIn(builtins, name) : kind === "unknown" ? undefined : answers.get(`${kind}:${name}`)
 }
