@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
@@ -25,8 +26,8 @@ export interface ScopedTable<A> {
   ) => Effect.Effect<B, E, Exclude<R, Scope.Scope>>
   /** Looking a value up counts as its use. */
   readonly find: (id: string) => A | undefined
-  /** Removes a value at once, and closes its scope beside. */
-  readonly remove: (id: string) => Effect.Effect<void>
+  /** Removes a value at once, and returns the fiber that closes its scope. */
+  readonly remove: (id: string) => Effect.Effect<Fiber.Fiber<void>>
   readonly values: () => ReadonlyArray<A>
 }
 
@@ -43,13 +44,13 @@ export const make = <A>(
     let opening = 0
     const now = () => clock.unsafeCurrentTimeMillis()
 
-    const remove = (id: string): Effect.Effect<void> =>
+    const remove = (id: string): Effect.Effect<Fiber.Fiber<void>> =>
       Effect.suspend(() => {
         const entry = entries.get(id)
         entries.delete(id)
         return entry === undefined
-          ? Effect.void
-          : Effect.asVoid(FiberSet.run(closing, Effect.uninterruptible(Scope.close(entry.scope, Exit.void))))
+          ? Effect.succeed(Fiber.void)
+          : FiberSet.run(closing, Effect.uninterruptible(Scope.close(entry.scope, Exit.void)))
       })
 
     /** The values that are not in use, the longest unused first. */

@@ -1,17 +1,16 @@
 /** The seats of one peer: where its lists come from, where its requests go, and what it is notified of. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FiberSet from "effect/FiberSet"
+import * as FiberMap from "effect/FiberMap"
 import type * as Scope from "effect/Scope"
 import type * as McpClient from "../../client/McpClient.ts"
-import { canonicalJson } from "../../json/canonical.ts"
 import type * as McpError from "../../McpError.ts"
 import type * as McpEvent from "../../McpEvent.ts"
 import type * as PermissionRule from "../../safety/PermissionRule.ts"
 import * as Scoped from "../../scoped.ts"
 import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import type * as McpServe from "../McpServe.ts"
-import * as McpServer from "../McpServer.ts"
+import type * as McpServer from "../McpServer.ts"
 import * as PassThrough from "./passThrough.ts"
 import type * as Resources from "./resources.ts"
 import * as Seats from "./seats.ts"
@@ -60,64 +59,29 @@ const changes: ReadonlyMap<McpEvent.McpEvent["_tag"], ReadonlyArray<List>> = new
   ["ConfigurationReloaded", ["tools", "resources", "prompts"]]
 ])
 
-interface Following {
-  /** The lists of the peer come from this seat. */
-  readonly isBase: boolean
-  readonly log?: (server: string, message: McpServer.LogMessage) => void
-  readonly level?: () => McpServer.LogLevel | undefined
-}
-
-/** Notifies the peer of changed lists and log messages of a seat until the scope closes. */
+/**
+ * Notifies the peer of changed lists of a seat until the scope closes. `isBase`: its lists come from this seat; of another one
+ * a new connection changes nothing.
+ */
 const follow = (
-  { connected, events, runtime }: Seats.Seat,
+  { events, runtime }: Seats.Seat,
   peer: McpServer.Peer,
-  { isBase, level = () => undefined, log }: Following
+  isBase: boolean
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const run = yield* FiberSet.makeRuntime<never, void>()
-    const due = new Set<List>()
-
-    const notifySoon = (list: List, before: Effect.Effect<void>): void => {
-      if (due.has(list)) return
-      due.add(list)
-      const notify = Effect.sync(() => {
-        due.delete(list)
-        peer.notify(`notifications/${list}/list_changed`)
-      })
-      run(before.pipe(Effect.delay(debounce), Effect.zipRight(notify)))
-    }
-
-    const listened = new WeakSet<object>()
-    const listen = (server: string): Effect.Effect<void> =>
-      Effect.ignore(runtime.withClient(server, ({ ended, onNotification, setLogLevel }) => {
-        if (listened.has(ended)) return Effect.void
-        listened.add(ended)
-        onNotification(({ method, params }) => {
-          const known = method === "notifications/message" ? McpServer.logLevelOf(params["level"]) : undefined
-          if (known === undefined) return
-          const { data = null, logger } = params
-          log?.(server, { level: known, logger: typeof logger === "string" ? `${server}/${logger}` : server, data })
-        })
-        const wanted = level()
-        return wanted === undefined ? Effect.void : Effect.ignore(setLogLevel(wanted))
-      }))
-
+    const run = yield* FiberMap.makeRuntime<never, List, void>()
     yield* Scoped.listen(() =>
       events.onEvent((event) => {
-        if (event._tag === "Connected") {
-          if (log !== undefined) run(listen(event.server))
-          // another connection to a server whose lists are known
-          if (!isBase) return
-        }
+        if (event._tag === "Connected" && !isBase) return
         const before = event._tag === "ToolsChanged"
           ? Effect.ignore(Effect.timeoutOption(runtime.refreshTools(event.server), refreshLimit))
           : Effect.void
-        for (const list of changes.get(event._tag) ?? []) notifySoon(list, before)
+        for (const list of changes.get(event._tag) ?? []) {
+          const notify = Effect.sync(() => peer.notify(`notifications/${list}/list_changed`))
+          run(list, before.pipe(Effect.delay(debounce), Effect.zipRight(notify)), { onlyIfMissing: true })
+        }
       })
     )
-    if (log !== undefined) {
-      for (const server of yield* connected) run(listen(server))
-    }
   })
 
 /** A session has connections of its own from its first request on, because any server may remember its requests. */
@@ -131,9 +95,8 @@ const ofSession = (
     const { current, seat } = seats.openFor(yield* Effect.scope, {
       capabilities: peer.caller.capabilities,
       isLazy: !single,
-      ask: peer.ask,
-      onOpen: (seat) =>
-        follow(seat, peer, { isBase: single, log: (_server, message) => peer.log(message), level: () => level })
+      peer: { ...peer, level: () => level },
+      onOpen: (seat) => follow(seat, peer, single)
     })
     const each = (f: (client: McpClient.McpClient) => Effect.Effect<void, McpError.CallError>) =>
       Effect.suspend(() => {
@@ -188,26 +151,19 @@ const ofRequests = (
 ): Effect.Effect<Peer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const separate = new Map<string, Seats.OnDemand>()
+    /** Of the only program: the seat with the capabilities of its first request. */
+    let first: { readonly key: string; readonly seat: Seats.Opening } | undefined
 
-    /** Of the only program: one seat for each set of capabilities, and the lists are those of the first. */
-    const ofOnly = (capabilities: JsonRpc.JsonObject): Seats.Opening =>
-      Effect.suspend(() => {
-        const key = canonicalJson(capabilities)
-        const isBase = separate.size === 0
-        const onOpen = (seat: Seats.Seat) => follow(seat, peer, { isBase, log: seat.log })
-        const onDemand = separate.get(key) ?? seats.openFor(scope, { capabilities, isLazy: !isBase, onOpen })
-        separate.set(key, onDemand)
-        return onDemand.seat
+    const lease = (caller: McpServer.Caller) => seats.lease(caller, (seat) => follow(seat, peer, false))
+
+    const base = (caller: McpServer.Caller = peer.caller): Seats.Opening =>
+      !single ? seats.shared : Effect.suspend(() => {
+        const { capabilities } = caller
+        const onOpen = (seat: Seats.Seat) => follow(seat, peer, true)
+        first ??= { key: Seats.keyOf(caller), ...seats.openFor(scope, { capabilities, isLazy: false, onOpen }) }
+        return first.seat
       })
 
-    const lease = (caller: McpServer.Caller) =>
-      seats.lease(caller, (seat) => follow(seat, peer, { isBase: false, log: seat.log }))
-
-    const base = (caller?: McpServer.Caller): Seats.Opening =>
-      !single
-        ? seats.shared
-        : Effect.suspend(() => Array.from(separate.values())[0]?.seat ?? ofOnly(caller?.capabilities ?? {}))
     return {
       base,
       own: () => undefined,
@@ -220,7 +176,7 @@ const ofRequests = (
             ? callerAnswers
             : shared(subject.server) || (callerAnswers && Seats.levelOf(params) === undefined)
           if (isCommon) return { seat: common, callerAnswers: true }
-          return { seat: yield* single ? ofOnly(caller.capabilities) : lease(caller), callerAnswers }
+          return { seat: first?.key === Seats.keyOf(caller) ? common : yield* lease(caller), callerAnswers }
         })
     }
   })
@@ -228,7 +184,7 @@ const ofRequests = (
 export const make = (seats: Seats.Seats, options: McpServe.Options, peer: McpServer.Peer) =>
   Effect.gen(function*() {
     if (!options.single) {
-      const followed = Effect.flatMap(seats.shared, (shared) => follow(shared, peer, { isBase: true }))
+      const followed = Effect.flatMap(seats.shared, (shared) => follow(shared, peer, true))
       yield* Effect.forkScoped(Effect.ignore(followed))
     }
     return yield* peer.caller.era === "session"

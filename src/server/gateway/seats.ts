@@ -1,7 +1,8 @@
 /** The runtimes of a gateway: one that callers share, and one for each caller whose servers may ask or remember it. */
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as InputHandlers from "../../client/InputHandlers.ts"
@@ -34,7 +35,6 @@ export interface Seat {
     server: string,
     exchange: McpServer.Exchange
   ) => <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  readonly log: (server: string, message: McpServer.LogMessage) => void
   /** The names of the connected servers. */
   readonly connected: Effect.Effect<ReadonlySet<string>>
   /** Waits for servers that are connecting, up to the gate. */
@@ -153,8 +153,8 @@ export interface Options {
   /** The capabilities of the caller, or none for the shared seat. */
   readonly capabilities: JsonRpc.JsonObject
   readonly isLazy: boolean
-  /** Answers questions that belong to no request. */
-  readonly ask?: Ask | undefined
+  /** Gets the questions and log messages that belong to no request, from this level on. */
+  readonly peer?: Pick<McpServer.Peer, "ask" | "log"> & { readonly level: () => McpServer.LogLevel | undefined }
   /** Runs in the scope of the seat. */
   readonly onOpen?: ((seat: Seat) => Effect.Effect<void, never, Scope.Scope>) | undefined
   readonly isShared?: boolean | undefined
@@ -164,13 +164,13 @@ export interface Options {
 const open = (
   runtimes: McpServe.Runtimes["Type"],
   { gate, naming }: McpServe.Options,
-  { ask: otherwise = refuse, capabilities, isLazy, isShared = false, onOpen = () => Effect.void }: Options
+  { capabilities, isLazy, isShared = false, onOpen = () => Effect.void, peer }: Options
 ): Effect.Effect<Seat, McpServer.Refusal, Scope.Scope> =>
   Effect.gen(function*() {
     const pending = new Map<string, Set<McpServer.Exchange>>()
     /** The latest request, because a server most likely works on it. */
     const latest = (server: string) => Array.from(pending.get(server) ?? []).at(-1)
-    const ask = (server: string): Ask => latest(server)?.ask ?? otherwise
+    const ask = (server: string): Ask => (latest(server) ?? peer)?.ask ?? refuse
     const context = yield* Effect.catchAll(
       runtimes.open({
         lazy: isLazy,
@@ -184,6 +184,29 @@ const open = (
       }
     )
     const runtime = Context.get(context, McpRuntime.McpRuntime)
+    const events = Context.get(context, McpEvent.McpEvents)
+    const connected = Effect.map(
+      runtime.servers.list,
+      (servers) => new Set(servers.flatMap(({ name, status }) => status._tag === "Connected" ? [name] : []))
+    )
+
+    const listened = new WeakSet<object>()
+    /** Passes the log messages of a connection on, and sets its level. */
+    const listen = (server: string): Effect.Effect<void> =>
+      Effect.ignore(runtime.withClient(server, ({ ended, onNotification, setLogLevel }) => {
+        if (listened.has(ended)) return Effect.void
+        listened.add(ended)
+        onNotification(({ method, params }) => {
+          const level = method === "notifications/message" ? McpServer.logLevelOf(params["level"]) : undefined
+          if (level === undefined) return
+          const { data = null, logger } = params
+          const name = typeof logger === "string" ? `${server}/${logger}` : server
+          const to = latest(server) ?? peer
+          to?.log({ level, logger: name, data })
+        })
+        const wanted = peer?.level()
+        return wanted === undefined ? Effect.void : setLogLevel(wanted)
+      }))
 
     /** Sets the log level of a request of the stateless era, which a shared connection cannot have. */
     const setLevel = (server: string, { caller, params }: McpServer.Exchange): Effect.Effect<void> => {
@@ -195,7 +218,7 @@ const open = (
 
     const seat: Seat = {
       runtime,
-      events: Context.get(context, McpEvent.McpEvents),
+      events,
       permissions: Context.get(context, Permissions.Permissions),
       catalog: Context.get(context, ToolCatalog.ToolCatalog),
       during: (server, exchange) => (self) =>
@@ -212,11 +235,7 @@ const open = (
               if (requests.size === 0 && pending.get(server) === requests) pending.delete(server)
             })
         ),
-      log: (server, message) => latest(server)?.log(message),
-      connected: Effect.map(
-        runtime.servers.list,
-        (servers) => new Set(servers.flatMap(({ name, status }) => status._tag === "Connected" ? [name] : []))
-      ),
+      connected,
       settled: runtime.servers.changes.pipe(
         Stream.takeUntil((servers) => servers.every(({ status }) => status._tag !== "Connecting")),
         Stream.runDrain,
@@ -224,16 +243,27 @@ const open = (
         Effect.asVoid
       )
     }
+    if (!isShared) {
+      const run = yield* FiberSet.makeRuntime<never, void>()
+      yield* Scoped.listen(() =>
+        events.onEvent((event) => {
+          if (event._tag === "Connected") run(listen(event.server))
+        })
+      )
+      for (const server of yield* connected) run(listen(server))
+    }
     yield* onOpen(seat)
     return seat
   })
 
+/** Equal for callers that may use the same seat, one after the other. */
+export const keyOf = ({ capabilities, principal = "" }: McpServer.Caller): string =>
+  canonicalJson([principal, capabilities])
+
 interface Entry {
   readonly id: string
-  /** Equal for callers that may use the same seat, one after the other. */
   readonly key: string
   readonly seat: Seat
-  readonly closed: Deferred.Deferred<void>
   /** The number of its last use; `undefined` while it is in use. */
   idleSince: number | undefined
 }
@@ -264,12 +294,8 @@ export const make = (options: McpServe.Options, runtimes: McpServe.Runtimes["Typ
 
     const acquire = (key: string, options: Options) =>
       table.open((id) =>
-        Effect.gen(function*() {
-          const closed = yield* Deferred.make<void>()
-          // the first finalizer runs last
-          yield* Effect.addFinalizer(() => Deferred.succeed(closed, undefined))
-          const seat = yield* Effect.interruptible(opening(options))
-          const entry: Entry = { id, key, seat, closed, idleSince: undefined }
+        Effect.map(Effect.interruptible(opening(options)), (seat) => {
+          const entry: Entry = { id, key, seat, idleSince: undefined }
           return [entry, entry] as const
         }), full)
 
@@ -280,14 +306,14 @@ export const make = (options: McpServe.Options, runtimes: McpServe.Runtimes["Typ
     const openFor = (scope: Scope.Scope, options: Options): OnDemand => {
       const entry = Effect.acquireRelease(
         acquire("", options),
-        ({ closed, id }) => Effect.zipRight(table.remove(id), Deferred.await(closed))
+        ({ id }) => Effect.flatMap(table.remove(id), Fiber.await)
       )
       return onDemand(Effect.map(Scope.extend(entry, scope), ({ seat }) => seat))
     }
 
     /** A seat that no other request uses until the scope closes. It is kept for later requests of equal callers. */
     const lease = (caller: McpServer.Caller, onOpen: Options["onOpen"]) => {
-      const key = canonicalJson([caller.principal ?? "", caller.capabilities])
+      const key = keyOf(caller)
       const take = Effect.suspend(() => {
         // the latest, because its servers remember the preceding requests
         const [found] = table.values().filter((entry) => entry.key === key && entry.idleSince !== undefined)
