@@ -73,10 +73,6 @@ export interface Section {
 export interface Instructions {
   /** In the order of the names of servers. */
   readonly sections: ReadonlyArray<Section>
-  /** The sections that are new or different; all of them if there were none before. */
-  readonly changed: ReadonlyArray<Section>
-  /** The servers whose instructions no longer apply. */
-  readonly removed: ReadonlyArray<string>
   /** All sections as one text for a model; empty if there are none. */
   readonly text: string
 }
@@ -86,8 +82,7 @@ export class AgentTools extends Context.Tag("effect-mcp-runtime/agent/AgentTools
   readonly tools: ReadonlyArray<AgentTool>
   /** The prompts of all servers. Their origin is a person, unless the options of `run` say otherwise. */
   readonly commands: Effect.Effect<Commands.Commands>
-  /** The instructions, compared with earlier ones if there are any. */
-  readonly instructions: (since?: Instructions) => Effect.Effect<Instructions>
+  readonly instructions: Effect.Effect<Instructions>
 }>() {}
 
 export type Requirements = McpRuntime.McpRuntime | OutputGuard.OutputGuard | Permissions.Permissions
@@ -347,27 +342,23 @@ export const make = (
         return section
       })
 
-    const instructions = (since?: Instructions): Effect.Effect<Instructions> =>
-      Effect.gen(function*() {
-        const servers = yield* runtime.servers.list
-        const speaking = servers.flatMap(({ instructions = "", name, status }) => {
-          const words = instructions.trim()
-          // a server of which a model may use nothing has nothing to explain
-          const isLeftOut = status._tag !== "Connected" || withoutInstructions.includes(name) ||
-            permissions.isClosed("model", name)
-          return words === "" || isLeftOut ? [] : [{ name, words }]
-        }).toSorted(Order.mapInput(Order.string, ({ name }) => name))
-        const now = yield* Effect.forEach(speaking, ({ name, words }) => sectionOf(name, words))
-        const names = new Set(servers.map(({ name }) => name))
-        for (const server of Array.from(sections.keys())) if (!names.has(server)) sections.delete(server)
-        const before = new Map(since?.sections.map(({ server, text }) => [server, text]))
-        return {
-          sections: now,
-          changed: now.filter(({ server, text }) => before.get(server) !== text),
-          removed: Array.from(before.keys()).filter((name) => !now.some(({ server }) => server === name)),
-          text: now.length === 0 ? "" : [introduction, ...now.map(({ text }) => text)].join("\n\n")
-        }
-      })
+    const instructions: AgentTools["Type"]["instructions"] = Effect.gen(function*() {
+      const servers = yield* runtime.servers.list
+      const speaking = servers.flatMap(({ instructions = "", name, status }) => {
+        const words = instructions.trim()
+        // a server of which a model may use nothing has nothing to explain
+        const isLeftOut = status._tag !== "Connected" || withoutInstructions.includes(name) ||
+          permissions.isClosed("model", name)
+        return words === "" || isLeftOut ? [] : [{ name, words }]
+      }).toSorted(Order.mapInput(Order.string, ({ name }) => name))
+      const now = yield* Effect.forEach(speaking, ({ name, words }) => sectionOf(name, words))
+      const names = new Set(servers.map(({ name }) => name))
+      for (const server of Array.from(sections.keys())) if (!names.has(server)) sections.delete(server)
+      return {
+        sections: now,
+        text: now.length === 0 ? "" : [introduction, ...now.map(({ text }) => text)].join("\n\n")
+      }
+    })
 
     return {
       tools,

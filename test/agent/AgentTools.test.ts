@@ -357,32 +357,24 @@ describe("instructions", () => {
         // a list that is asked for earlier waits for the second attempt of this server
         yield* Pool.until("gone", "Reconnecting")
         yield* (yield* McpRuntime.McpRuntime).tools
-        const first = yield* tools.instructions()
+        const first = yield* tools.instructions
         assert.deepStrictEqual(first.sections.map(({ server }) => server), ["a", "b"])
-        assert.deepStrictEqual(first.changed, first.sections)
         const [, b] = first.sections
         assert.isBelow(b!.text.length, 9000)
         assert.notMatch(b!.text, /[\u{e0000}-\u{e007f}]|\u200b|\u202e/u)
         assert.strictEqual(b!.text.match(/<\/mcp_tool_output>/g)?.length, 1)
         assert.include(b!.text, "trust=\"untrusted\"")
         assert.include(first.text, "not the user's")
-        const again = yield* tools.instructions(first)
-        assert.strictEqual(again.text, first.text)
-        assert.deepStrictEqual([again.changed, again.removed], [[], []])
+        assert.strictEqual((yield* tools.instructions).text, first.text)
         yield* (yield* McpRuntime.McpRuntime).servers.disable("a")
-        const less = yield* tools.instructions(first)
-        assert.deepStrictEqual(less.removed, ["a"])
-        assert.deepStrictEqual(less.changed, [])
+        assert.deepStrictEqual((yield* tools.instructions).sections, [b!])
         yield* (yield* McpRuntime.McpRuntime).servers.enable("a")
         yield* Pool.until("a", "Connected")
-        const more = yield* tools.instructions(less)
-        assert.deepStrictEqual(more.changed.map(({ server }) => server), ["a"])
+        assert.deepStrictEqual((yield* tools.instructions).sections, first.sections)
         const { configure } = yield* Permissions.Permissions
         // of a server of which only something is denied, the rest may need words
         yield* configure("test", [{ decision: "deny", tool: "b/some" }, { decision: "deny", tool: "mcp__a" }])
-        const allowed = yield* tools.instructions(more)
-        assert.deepStrictEqual(allowed.sections.map(({ server }) => server), ["b"])
-        assert.deepStrictEqual(allowed.removed, ["a"])
+        assert.deepStrictEqual((yield* tools.instructions).sections, [b!])
       }), {
       agent: { withoutInstructions: ["mute"] },
       before: (peers) => peers["gone"]!.refuseConnect(refused)
@@ -400,7 +392,7 @@ describe("the instructions of a server, if everything else is denied", () => {
     }, (tools) =>
       Effect.gen(function*() {
         yield* (yield* McpRuntime.McpRuntime).tools
-        const { sections } = yield* tools.instructions()
+        const { sections } = yield* tools.instructions
         assert.deepStrictEqual(sections.map(({ server }) => server), ["asked", "docs", "files"])
       }), {
       permissions: {

@@ -725,7 +725,7 @@ describe("over a real process", () => {
         const again = yield* service.handle(call("mcp__thin__echo", { text: "still here" }))
         assert.include(again.text, "still here")
         const tools = yield* AgentTools.AgentTools
-        assert.strictEqual((yield* tools.instructions()).text, "")
+        assert.strictEqual((yield* tools.instructions).text, "")
       }).pipe(Effect.provide(layer(NodeRuntime.thin(journal))))
     }))), 60_000)
 })

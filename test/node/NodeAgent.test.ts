@@ -88,7 +88,7 @@ describe("an agent over a real server", () => {
           assert.isFalse(page.isError, page.text)
           assert.include(page.text, "0123456789".repeat(50))
 
-          const { text } = yield* (yield* AgentTools.AgentTools).instructions()
+          const { text } = yield* (yield* AgentTools.AgentTools).instructions
           assert.include(text, "Call long for long texts.")
           assert.include(text, "untrusted")
 
