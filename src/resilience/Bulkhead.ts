@@ -1,8 +1,6 @@
 /**
  * Bounds the calls that a server executes at once, and the calls that wait for a permit.
  */
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -29,11 +27,6 @@ export class Bulkhead extends Context.Reference<Bulkhead>()("effect-mcp-runtime/
 
 export const layer = (options?: Partial<Options>): Layer.Layer<Bulkhead> =>
   Layer.succeed(Bulkhead, { ...defaults, ...options })
-
-export const layerConfig = (
-  options: Config.Config.Wrap<Partial<Options>>
-): Layer.Layer<Bulkhead, ConfigError.ConfigError> =>
-  Layer.effect(Bulkhead, Config.map(Config.unwrap(options), (read) => ({ ...defaults, ...read })))
 
 export interface State {
   /** Calls that hold a permit. */

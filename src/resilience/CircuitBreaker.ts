@@ -5,8 +5,6 @@
  * that the runtime decides itself, are neither.
  */
 import * as Cause from "effect/Cause"
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -107,11 +105,6 @@ export const make = (options?: Partial<Options>): Effect.Effect<CircuitBreaker["
 
 export const layer = (options?: Partial<Options>): Layer.Layer<CircuitBreaker> =>
   Layer.effect(CircuitBreaker, make(options))
-
-export const layerConfig = (
-  options: Config.Config.Wrap<Partial<Options>>
-): Layer.Layer<CircuitBreaker, ConfigError.ConfigError> =>
-  Layer.effect(CircuitBreaker, Effect.flatMap(Config.unwrap(options), make))
 
 /** Failures open no circuit; `isolate` still does. */
 export const layerNone: Layer.Layer<CircuitBreaker> = layer({ failures: Infinity })

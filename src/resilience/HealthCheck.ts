@@ -5,8 +5,6 @@
  * because some servers answer everything but a ping; if it answers that, it is probed that way from then on. Silence to
  * both is a strike, and after a few strikes in a row the connection counts as lost.
  */
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -32,11 +30,6 @@ export class HealthCheck extends Context.Reference<HealthCheck>()("effect-mcp-ru
 
 export const layer = (options?: Partial<Options>): Layer.Layer<HealthCheck> =>
   Layer.succeed(HealthCheck, { ...defaults, ...options })
-
-export const layerConfig = (
-  options: Config.Config.Wrap<Partial<Options>>
-): Layer.Layer<HealthCheck, ConfigError.ConfigError> =>
-  Layer.effect(HealthCheck, Config.map(Config.unwrap(options), (read) => ({ ...defaults, ...read })))
 
 /** No connection is probed. */
 export const layerNone: Layer.Layer<HealthCheck> = layer({ interval: Duration.infinity })

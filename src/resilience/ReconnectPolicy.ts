@@ -1,11 +1,8 @@
 /**
  * When to connect again to a server that was lost or did not answer: a `Schedule` per server.
  */
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as ServerConfig from "../config/ServerConfig.ts"
@@ -85,9 +82,3 @@ export const layer = (options?: Partial<Options>): Layer.Layer<ReconnectPolicy> 
 
 /** Servers are reconnected on demand only. */
 export const layerNone: Layer.Layer<ReconnectPolicy> = layer({ schedule: Schedule.stop })
-
-/** The options from a `Config`, with the schedule by the name of its preset. */
-export const layerConfig = (
-  options: Config.Config.Wrap<Partial<Omit<Options, "schedule"> & { readonly schedule: Preset }>>
-): Layer.Layer<ReconnectPolicy, ConfigError.ConfigError> =>
-  Layer.effect(ReconnectPolicy, Effect.map(Config.unwrap(options), make))

@@ -6,8 +6,6 @@
  * unless the tool is annotated as destructive and not idempotent. Pauses that a server asks for (429, 503) are waited for
  * by the connection.
  */
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -36,11 +34,6 @@ export class RetryPolicy extends Context.Reference<RetryPolicy>()("effect-mcp-ru
 
 export const layer = (options?: Partial<Options>): Layer.Layer<RetryPolicy> =>
   Layer.succeed(RetryPolicy, { ...defaults, ...options })
-
-export const layerConfig = (
-  options: Config.Config.Wrap<Partial<Pick<Options, "retries">>>
-): Layer.Layer<RetryPolicy, ConfigError.ConfigError> =>
-  Layer.effect(RetryPolicy, Config.map(Config.unwrap(options), (read) => ({ ...defaults, ...read })))
 
 /** No call is sent again. */
 export const layerNone: Layer.Layer<RetryPolicy> = layer({ retries: 0 })

@@ -2,8 +2,6 @@
  * How servers are ended: the bounds of each step, the report of how each server ended, and the last resort for a host
  * process that ends without closing its scopes.
  */
-import * as Config from "effect/Config"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -100,11 +98,6 @@ export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]
 
 /** Ends each server by the mildest step that works, within these bounds. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Teardown> => Layer.effect(Teardown, make(options))
-
-export const layerConfig = (
-  options: Config.Config.Wrap<Partial<Options>>
-): Layer.Layer<Teardown, ConfigError.ConfigError> =>
-  Layer.effect(Teardown, Effect.flatMap(Config.unwrap(options), make))
 
 /** Kills what is still alive when a scope closes, without waiting. */
 export const layerImmediate: Layer.Layer<Teardown> = layer({

@@ -249,7 +249,9 @@ describe("NodeMcpRuntime.using", () => {
 
   it.live("fails with the error of a layer that fails", () =>
     Effect.gen(function*() {
-      const breaker = CircuitBreaker.layerConfig({ failures: Config.integer("FAILURES") })
+      const breaker = Layer.unwrapEffect(
+        Effect.map(Config.integer("FAILURES"), (failures) => CircuitBreaker.layer({ failures }))
+      )
       const error = yield* Effect.flip(Effect.scoped(Layer.build(NodeMcpRuntime.layer(options).pipe(using(breaker)))))
       assert.isFalse(McpError.isMcpError(error))
       assert.isTrue("_op" in error && error._op === "InvalidData")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Deferred, Effect, Exit, Fiber, TestClock } from "effect"
+import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
 import * as DeadlineSupport from "../support/deadline.ts"
@@ -123,14 +123,6 @@ describe("Bulkhead", () => {
       yield* settle
       assert.deepStrictEqual(permits.state(), { active: 2, queued: 1 })
     }))
-
-  it.effect("reads its settings from Config", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* Bulkhead.Bulkhead, { concurrency: 1, queue: Bulkhead.defaults.queue })
-    }).pipe(
-      Effect.provide(Bulkhead.layerConfig({ concurrency: Config.integer("CALLS") })),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["CALLS", "1"]])))
-    ))
 
   it.effect("queues no call while its concurrency is Infinity", () =>
     Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Context, Duration, Effect, Fiber, Layer, Random, TestClock } from "effect"
+import { Context, Duration, Effect, Fiber, Layer, Random, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
@@ -287,7 +287,7 @@ describe("HealthCheck.watch", () => {
       assert.deepStrictEqual(probes.map(({ at }) => at), [30_000, 33_750, 37_500, 41_250])
     }))
 
-  it.effect("reads its settings from Config", () =>
+  it.effect("takes its settings from its layer", () =>
     Effect.gen(function*() {
       const time = ManualClock.make()
       const { probes, use } = newUse()
@@ -304,14 +304,7 @@ describe("HealthCheck.watch", () => {
       assert.deepStrictEqual(probes, [{ at: 3_000, ok: false }])
       assert.strictEqual(yield* Fiber.join(fiber), 1)
     }).pipe(
-      Effect.provide(HealthCheck.layerConfig({
-        interval: Config.duration("INTERVAL"),
-        timeout: Config.duration("TIMEOUT"),
-        strikes: Config.integer("STRIKES")
-      })),
-      Effect.withConfigProvider(
-        ConfigProvider.fromMap(new Map([["INTERVAL", "2 seconds"], ["TIMEOUT", "1 second"], ["STRIKES", "1"]]))
-      )
+      Effect.provide(HealthCheck.layer({ interval: "2 seconds", timeout: "1 second", strikes: 1 }))
     ))
 
   it.effect("sends no probe with layerNone", () =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Config, ConfigProvider, Duration, Effect, Random, Schedule } from "effect"
+import { Chunk, Duration, Effect, Random, Schedule } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
 import * as Configs from "../support/configs.ts"
@@ -61,20 +61,6 @@ describe("ReconnectPolicy", () => {
     // the cast: these delays do not depend on the error
     assert.deepStrictEqual(delays(policy.schedule as Schedule.Schedule<unknown>), [3000])
   })
-
-  it.effect("reads a preset and numbers from Config", () =>
-    Effect.gen(function*() {
-      const policy = yield* ReconnectPolicy.ReconnectPolicy
-      const { schedule, storm } = policy.for(remote)
-      assert.deepStrictEqual(delays(schedule as Schedule.Schedule<unknown>), [2_000, 5_000, 15_000])
-      assert.strictEqual(storm.reconnects, 9)
-    }).pipe(
-      Effect.provide(ReconnectPolicy.layerConfig({
-        schedule: Config.literal("standard", "capped", "steps", "health")("PRESET"),
-        stormReconnects: Config.integer("STORM")
-      })),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["PRESET", "steps"], ["STORM", "9"]])))
-    ))
 
   it.effect("plans no attempt with layerNone", () =>
     Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Duration, Effect, Either, Fiber, Option, Predicate, Record, Schedule } from "effect"
+import { Duration, Effect, Either, Fiber, Option, Predicate, Record, Schedule } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import * as McpError from "../../src/McpError.ts"
 import * as Backoff from "../../src/resilience/Backoff.ts"
@@ -421,14 +421,6 @@ describe("RetryPolicy settings", () => {
         assert.deepStrictEqual(given, Array.from({ length: retries }, () => delay))
       })
   )
-
-  it.effect("are read from Config", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* delays(yield* RetryPolicy.RetryPolicy), [250])
-    }).pipe(
-      Effect.provide(RetryPolicy.layerConfig({ retries: Config.integer("RETRIES") })),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["RETRIES", "1"]])))
-    ))
 
   it.effect("allow no retry with layerNone", () =>
     Effect.gen(function*() {

@@ -1,6 +1,4 @@
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import * as Config from "effect/Config"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
@@ -28,15 +26,6 @@ describe("Teardown", () => {
       assert.strictEqual(Duration.toMillis(options.termGrace), 2000)
       assert.strictEqual(Duration.toMillis(options.deadline), 10_000)
     }).pipe(Effect.provide(Teardown.layer({ stdinGrace: "50 millis" }))))
-
-  it.effect("reads its bounds from a ConfigProvider", () =>
-    Effect.gen(function*() {
-      const { options } = yield* Teardown.Teardown
-      assert.strictEqual(Duration.toMillis(options.deadline), 7000)
-    }).pipe(
-      Effect.provide(Teardown.layerConfig({ deadline: Config.duration("DEADLINE") })),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["DEADLINE", "7 seconds"]])))
-    ))
 
   it.effect("has no graces if it is immediate", () =>
     Effect.gen(function*() {
