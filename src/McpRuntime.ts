@@ -9,6 +9,7 @@ import * as Stream from "effect/Stream"
 import type * as Credentials from "./auth/Credentials.ts"
 import type * as Connector from "./client/Connector.ts"
 import type * as McpClient from "./client/McpClient.ts"
+import * as ToolCalls from "./client/toolCalls.ts"
 import * as Limits from "./config/Limits.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import type * as McpError from "./McpError.ts"
@@ -18,7 +19,6 @@ import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
 import * as RetryPolicy from "./resilience/RetryPolicy.ts"
 import * as Teardown from "./resilience/Teardown.ts"
-import * as CallStream from "./runtime/callStream.ts"
 import * as CallTool from "./runtime/callTool.ts"
 import * as Lists from "./runtime/lists.ts"
 import * as McpServers from "./runtime/McpServers.ts"
@@ -236,7 +236,7 @@ export const makeService = (
       tool: tools.get,
       callTool: tools.call,
       callToolStream: (ref, args, options) =>
-        CallStream.make((more) => tools.call(ref, args, { ...options, ...more }), options),
+        ToolCalls.streamOf((more) => tools.call(ref, args, { ...options, ...more }), options),
       refreshTools: (server) => {
         const connected = servers.all().filter(({ live }) => live !== undefined)
         const refresh = server === undefined
@@ -251,7 +251,7 @@ export const makeService = (
           options,
           ({ session }, { meta }) => session.readResource(uri, { meta })
         ),
-      subscribeResource: CallStream.subscribing(servers, permitted),
+      subscribeResource: Requests.subscribing(servers, permitted),
       getPrompt: (server, prompt, args, options) =>
         send(
           server,

@@ -12,6 +12,7 @@ import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Deadline from "../resilience/Deadline.ts"
 import * as Redaction from "../safety/Redaction.ts"
+import * as Scoped from "../scoped.ts"
 import type * as Tool from "../tools/Tool.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -19,7 +20,6 @@ import type * as Transport from "../transport/Transport.ts"
 import * as Lists from "./lists.ts"
 import { objectOf, textOf } from "./messages.ts"
 import * as Reporting from "./reporting.ts"
-import * as RequestEngine from "./RequestEngine.ts"
 import type * as Tasks from "./tasks.ts"
 import * as ToolCalls from "./toolCalls.ts"
 
@@ -325,7 +325,7 @@ export const make = (channel: Channel): Effect.Effect<McpClient> =>
         Effect.map(request("completion/complete", completionParams(ref, context)), Lists.completion),
       // each reader has a queue of its own, so that a connection without readers keeps none
       notifications: Stream.asyncPush<Notification>(
-        (emit) => RequestEngine.listen(channel, emit.single),
+        (emit) => Scoped.listen(() => channel.onNotification(emit.single)),
         { bufferSize: backlog, strategy: "sliding" }
       ),
       listChanged: (list) =>
@@ -373,9 +373,11 @@ const signals = (
 ): Stream.Stream<void, McpError.CallError> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const changed = yield* Effect.makeLatch(false)
-    yield* RequestEngine.listen(channel, (notification) => {
-      if (notification.method === "$/resync" || concerns(notification)) changed.unsafeOpen()
-    })
+    yield* Scoped.listen(() =>
+      channel.onNotification((notification) => {
+        if (notification.method === "$/resync" || concerns(notification)) changed.unsafeOpen()
+      })
+    )
     yield* channel.watch(filter)
     let next = 0
     return Stream.repeatEffect(Effect.gen(function*() {

@@ -365,13 +365,6 @@ export class RequestEngine {
   }
 }
 
-/** Listens to the notifications until the scope closes. */
-export const listen = (
-  { onNotification }: Pick<McpClient.Channel, "onNotification">,
-  listener: (notification: McpClient.Notification) => void
-): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.asVoid(Effect.acquireRelease(Effect.sync(() => onNotification(listener)), (remove) => Effect.sync(remove)))
-
 /** Adds a listener, twice if it is added twice; returns a function that removes it. */
 export const added = <A>(listeners: Set<(value: A) => void>, listener: (value: A) => void): () => void => {
   const call = (value: A) => listener(value)

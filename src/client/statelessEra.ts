@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as McpError from "../McpError.ts"
 import type * as Deadline from "../resilience/Deadline.ts"
+import * as Scoped from "../scoped.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Handshake from "./handshake.ts"
@@ -14,7 +15,6 @@ import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, textOf } from "./messages.ts"
 import * as Protocol from "./Protocol.ts"
-import * as RequestEngine from "./RequestEngine.ts"
 import * as Requests from "./requests.ts"
 import * as SessionEra from "./sessionEra.ts"
 
@@ -170,13 +170,15 @@ const watch = (
     let hasBegun = false
     const listen = Effect.scoped(Effect.gen(function*() {
       let id: JsonRpc.Id | undefined
-      yield* RequestEngine.listen(engine, ({ method, params }) => {
-        if (method !== "notifications/subscriptions/acknowledged") return
-        if (objectOf(params["_meta"])[Protocol.metaKey.subscriptionId] !== id) return
-        if (hasBegun) return engine.announce(SessionEra.resync)
-        hasBegun = true
-        Deferred.unsafeDone(acknowledged, Exit.void)
-      })
+      yield* Scoped.listen(() =>
+        engine.onNotification(({ method, params }) => {
+          if (method !== "notifications/subscriptions/acknowledged") return
+          if (objectOf(params["_meta"])[Protocol.metaKey.subscriptionId] !== id) return
+          if (hasBegun) return engine.announce(SessionEra.resync)
+          hasBegun = true
+          Deferred.unsafeDone(acknowledged, Exit.void)
+        })
+      )
       const onId = (given: JsonRpc.Id) => (id = given)
       return yield* engine.request("subscriptions/listen", params, { cancellable: true, onId })
     }))

@@ -6,12 +6,12 @@ import * as Either from "effect/Either"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import type * as Deadline from "../resilience/Deadline.ts"
+import * as Scoped from "../scoped.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Handshake from "./handshake.ts"
 import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, progressOf, withToken } from "./messages.ts"
-import * as RequestEngine from "./RequestEngine.ts"
 import type * as Requests from "./requests.ts"
 
 export interface Task {
@@ -87,9 +87,11 @@ export const make = (
     Effect.gen(function*() {
       const { taskId } = created
       const changed = yield* Effect.makeLatch(false)
-      yield* RequestEngine.listen(engine, (notification) => {
-        if (notification.method === method.status && notification.params["taskId"] === taskId) changed.unsafeOpen()
-      })
+      yield* Scoped.listen(() =>
+        engine.onNotification((notification) => {
+          if (notification.method === method.status && notification.params["taskId"] === taskId) changed.unsafeOpen()
+        })
+      )
       let task = created
       while (!settled.has(task.status)) {
         const interval = Math.max(1, task.pollInterval ?? defaultPollInterval)
@@ -126,11 +128,13 @@ export const make = (
         const deadline = yield* deadlineOf("tools/call", own)
         // the token stays valid until the task has ended, and not only until the request is answered
         const token = `task-${++tokens}`
-        yield* RequestEngine.listen(engine, ({ method, params }) => {
-          if (method !== "notifications/progress" || params["progressToken"] !== token) return
-          const progress = progressOf(params, report.text)
-          if (progress !== undefined) onProgress?.(progress)
-        })
+        yield* Scoped.listen(() =>
+          engine.onNotification(({ method, params }) => {
+            if (method !== "notifications/progress" || params["progressToken"] !== token) return
+            const progress = progressOf(params, report.text)
+            if (progress !== undefined) onProgress?.(progress)
+          })
+        )
         const options = { ...own, deadline, progress: false }
         const answer = yield* request("tools/call", { ...withToken(params, token), task: {} }, options)
         const task = Lists.tasks.decode(answer["task"])

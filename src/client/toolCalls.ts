@@ -2,6 +2,8 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import * as Json from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
@@ -18,8 +20,8 @@ type Calls = Pick<McpClient.McpClient, "tools" | "callTool" | "callToolStream">
 
 const headerMismatch = -32020
 
-/** How many events a slow reader of a call may leave unread. */
-const backlog = 64
+/** The unread events of a call; a slower reader loses the oldest. */
+const backlog = { capacity: 64, strategy: "sliding" } as const
 
 /** The calls over a connection; `report` receives the deviations of the server. */
 export const make = (channel: McpClient.Channel, report: (detail: string) => void): Calls => {
@@ -100,26 +102,33 @@ export const make = (channel: McpClient.Channel, report: (detail: string) => voi
   return {
     tools: known.tools,
     callTool,
-    callToolStream: (name, args, own) =>
-      Stream.asyncPush<McpClient.CallEvent, McpError.CallError>((emit) => {
-        const onProgress = (progress: McpClient.Progress): void => {
-          emit.single({ _tag: "Progress", progress })
-          own?.onProgress?.(progress)
-        }
-        const onTask = (update: McpClient.TaskUpdate): void => {
-          emit.single({ _tag: "Task", update })
-          own?.onTask?.(update)
-        }
-        return Effect.forkScoped(Effect.matchCause(callTool(name, args, { ...own, onProgress, onTask }), {
-          onFailure: emit.halt,
-          onSuccess: (result) => {
-            emit.single({ _tag: "Result", result })
-            emit.end()
-          }
-        }))
-      }, { bufferSize: backlog, strategy: "sliding" })
+    callToolStream: (name, args, own) => streamOf((more) => callTool(name, args, { ...own, ...more }), own)
   }
 }
+
+/** The progress and the tasks of a call, then its result. */
+export const streamOf = <E>(
+  call: (
+    more: Required<Pick<McpClient.CallOptions, "onProgress" | "onTask">>
+  ) => Effect.Effect<ToolResult.ToolResult, E>,
+  options: McpClient.CallOptions | undefined
+): Stream.Stream<McpClient.CallEvent, E> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const mailbox = yield* Mailbox.make<McpClient.CallEvent, E>(backlog)
+    const calling = call({
+      onProgress: (progress) => {
+        mailbox.unsafeOffer({ _tag: "Progress", progress })
+        options?.onProgress?.(progress)
+      },
+      onTask: (update) => {
+        mailbox.unsafeOffer({ _tag: "Task", update })
+        options?.onTask?.(update)
+      }
+    })
+    const whole = Effect.tap(calling, (result) => mailbox.offer({ _tag: "Result", result }))
+    yield* Effect.forkScoped(Effect.onExit(whole, (exit) => mailbox.done(Exit.asVoid(exit))))
+    return Mailbox.toStream(mailbox)
+  }))
 
 /** What calls need of a tool. */
 interface KnownTool extends Pick<Tool.Tool, "outputSchema" | "taskSupport"> {

@@ -1,6 +1,9 @@
-/** The requests of callers other than tool calls: lists, reads and prompts. */
+/** The requests of callers other than tool calls: lists, reads, prompts, and subscriptions to resources. */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Mailbox from "effect/Mailbox"
+import * as Stream from "effect/Stream"
 import type * as McpClient from "../client/McpClient.ts"
 import type * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
@@ -71,3 +74,33 @@ export const make =
             }, options?.identity))
       )
     })
+
+/** Signals over all connections of a server, with one more after each reconnect, because changes in between are unknown. */
+export const subscribing =
+  (servers: Servers.Servers, permitted: Permitted.Permitted): McpRuntime.Service["subscribeResource"] =>
+  (server, uri, { identity, origin = "program" } = {}) =>
+    Stream.unwrapScoped(Effect.gen(function*() {
+      const { config } = yield* servers.find(server)
+      const wanted: Permitted.Wanted = { origin, config, identity, kind: "resource", server, name: uri }
+      const permit = yield* permitted.authorize(wanted)
+      const mailbox = yield* Mailbox.make<void, McpError.RuntimeError>({ capacity: 1, strategy: "sliding" })
+      const signal = () => mailbox.unsafeOffer(undefined)
+      /** Whether the connection is still in use after this error, which may show that it is lost. */
+      const survives = ({ connection }: Server.Live, error: McpError.RuntimeError): boolean => {
+        connection.begin()
+        connection.end(Exit.fail(error))
+        return servers.get(server, identity)?.link.connected() === connection
+      }
+      const follow = (before: boolean): Effect.Effect<void, McpError.RuntimeError> =>
+        Effect.flatMap(servers.use(server, Effect.succeed, { identity }), (live) => {
+          if (before) signal()
+          const signals = Stream.runForEach(live.session.subscribeResource(uri), () => Effect.sync(signal))
+          const following = Effect.zipRight(permitted.before(live, wanted, permit) ?? Effect.void, signals)
+          return Effect.catchAll(live.connection.awake(following), (error) =>
+            // only the end of its connection continues a subscription; any other error would repeat without a pause
+            survives(live, error) ? Effect.fail(error) : follow(true))
+        })
+      const whole = Effect.suspend(() => follow(false))
+      yield* Effect.forkScoped(Effect.onExit(whole, (exit) => mailbox.done(exit)))
+      return Mailbox.toStream(mailbox)
+    }))
