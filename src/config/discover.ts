@@ -237,7 +237,7 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
   return Effect.gen(function*() {
     const [options, place] = [current(), yield* here]
     const { files, issues, paths } = yield* read(place, options)
-    const policies = files.flatMap(({ policies }) => policies)
+    const policies = files.flatMap(({ policy }) => policy ?? [])
     const items = files.flatMap(({ items }) => items)
     const around: Around = {
       place,

@@ -13,6 +13,8 @@ type Value = Document.Value | undefined
 
 export interface From extends Pick<Scope.Provenance, "origin" | "provider" | "scope"> {
   readonly path?: string | undefined
+  /** No rule about a name alone allows a server. */
+  readonly strict?: boolean | undefined
   /** A variable of the environment, for `${HOME}` and `${env:HOME}` in rules; without it they stay as they are written. */
   readonly variable?: ((name: string) => string | undefined) | undefined
 }
@@ -167,7 +169,7 @@ const filled = ({ origin, variable }: From) => {
 
 /** An invalid rule is a fault and the others hold. */
 const policyOf = (of: keyof typeof words, root: Table, from: From) => {
-  const { origin, path, provider, scope } = from
+  const { origin, path, provider, scope, strict } = from
   const fill = filled(from)
   const { identities: identified, isClosed, lists }: Words = words[of]
   const sections = of === "native" ? ["policy", "security"].filter((key) => root.has(key)) : []
@@ -232,7 +234,7 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
         ...rules,
         managedOnly,
         identities,
-        ...(isSet(own, "requireIdentity") ? { requireIdentity: true } : undefined),
+        ...(strict === true || isSet(own, "requireIdentity") ? { requireIdentity: true } : undefined),
         // a list without any of its rules would limit nothing; an origin that may not allow is not relied on to limit either
         broken: (Scope.rights(origin).allow && (of === "native" && isLost || isNarrowed && rules.allow.length === 0)) ||
           (origin === "system" && isLost)

@@ -19,7 +19,6 @@ import * as Locate from "./locate.ts"
 import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
-import type * as ServerPolicy from "./ServerPolicy.ts"
 
 type Issue = ConfigIssue.ConfigIssue
 
@@ -27,7 +26,6 @@ type Issue = ConfigIssue.ConfigIssue
 interface Content extends ConfigFile.ConfigFile {
   readonly digest: string
   readonly exclusive: boolean
-  readonly policies: ReadonlyArray<ServerPolicy.Policy>
 }
 
 /** A file that was read. */
@@ -87,16 +85,10 @@ const usesEnv = (item: Item | undefined): boolean => {
   return [url, ...(headers?.values() ?? [])].flatMap(Interpolation.variables).some((name) => env?.has(name) === true)
 }
 
-/** The content of a file, without what its origin has no right to, and with its policies. */
-const contentOf = (
-  source: Locate.Source,
-  file: ConfigFile.ConfigFile,
-  digest: string,
-  strict: boolean
-): Content => {
-  const { exclusive, origin } = source
+/** The servers and issues of a file, without what its origin has no right to. */
+const permittedTo = (origin: Scope.Origin, { items, issues }: ConfigFile.ConfigFile) => {
   const removed: Array<Issue> = []
-  const items = file.items.map((item): Item => {
+  const left = items.map((item): Item => {
     if (item._tag !== "Server") return item
     const { entry, warnings } = withRights(item.entry, origin, item.approval)
     for (const warning of warnings) {
@@ -104,33 +96,19 @@ const contentOf = (
     }
     return warnings.length === 0 ? item : { ...item, entry, warnings: [...item.warnings, ...warnings] }
   })
-  const byName = new Map(items.map((item) => [item.name, item]))
-  const useful = file.issues.filter(({ at, kind, server }) =>
+  const byName = new Map(left.map((item) => [item.name, item]))
+  const useful = issues.filter(({ at, kind, server }) =>
     kind !== "unused-field" || at !== "env" || !usesEnv(byName.get(server ?? ""))
   )
-  return {
-    ...file,
-    digest,
-    items,
-    exclusive: exclusive || isExclusive(source, file),
-    policies: file.policy === undefined ? [] : [strict ? { ...file.policy, requireIdentity: true } : file.policy],
-    issues: [...useful, ...removed]
-  }
+  return { items: left, issues: [...useful, ...removed] }
 }
 
 /** A file that cannot be read. One of an administrator could have held any rule, so nothing is allowed. */
 const unusable = (source: Locate.Source, issues: ReadonlyArray<Issue>): File => {
-  const { exclusive, origin, provider, scope } = source
+  const { origin, provider, scope } = source
   const rules = { allow: [], deny: [], ordered: [], identities: undefined, managedOnly: true, broken: true }
-  return {
-    ...source,
-    ...ConfigFile.nothing,
-    digest: "",
-    exclusive,
-    policies: scope === "managed" ? [{ provider, scope, origin, ...rules }] : [],
-    issues,
-    isStale: false
-  }
+  const policy = scope === "managed" ? { provider, scope, origin, ...rules } : undefined
+  return { ...ConfigFile.nothing, ...source, digest: "", policy, issues, isStale: false }
 }
 
 interface Asked extends Locate.Import {
@@ -198,7 +176,8 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
         if (file.issues.some(({ server, severity }) => severity === "error" && server === undefined)) {
           return failed(file.issues)
         }
-        content = contentOf(source, file, digest, strict)
+        const exclusive = source.exclusive || isExclusive(source, file)
+        content = { ...file, ...permittedTo(origin, file), digest, exclusive }
       }
       now.set(key, content)
       return { ...source, ...content, isStale: false }
