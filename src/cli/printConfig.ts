@@ -18,7 +18,7 @@ import * as Hazards from "../config/hazards.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Interpolation from "../config/Interpolation.ts"
 import * as Locate from "../config/locate.ts"
-import { home as homeOf, nameOfFile, pathsOf } from "../config/paths.ts"
+import { home as homeOf, locationsNamed } from "../config/paths.ts"
 import * as Secrets from "../config/secrets.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -115,12 +115,9 @@ export const print = (
     plugins: [],
     app: options.app
   }
-  const rules = new Set(
-    dialect.locations.flatMap((location) => location.policyOnly === true ? pathsOf(location).map(nameOfFile) : [])
-  )
   const found = Locate.locate(place, options, [{ host, isOfWorkspace: false }]).filter((source) =>
     source.dialect === dialect && source.scope === "user" && source.origin === "home" &&
-    !rules.has(nameOfFile(source.path)) &&
+    !locationsNamed(dialect, source.path).some(({ policyOnly }) => policyOnly === true) &&
     source.pointer === undefined && !source.path.includes("*")
   )
   const format = found[0]?.format ?? dialect.format

@@ -4,7 +4,7 @@ import * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import * as Locate from "./locate.ts"
-import { nameOfFile, pathsOf } from "./paths.ts"
+import { locationsNamed } from "./paths.ts"
 import type { Item } from "./readEntry.ts"
 import * as Reader from "./reader.ts"
 
@@ -30,8 +30,8 @@ export const nothing: ConfigFile = {
 }
 
 /** The pointer to the servers in files of that name, where the host has one for all of them. */
-const usualPointer = ({ locations }: Dialect.Dialect, path: string): ReadonlyArray<string> | undefined => {
-  const places = locations.filter((location) => pathsOf(location).some((one) => nameOfFile(one) === nameOfFile(path)))
+const usualPointer = (dialect: Dialect.Dialect, path: string): ReadonlyArray<string> | undefined => {
+  const places = locationsNamed(dialect, path)
   const [first] = places
   // a pointer that depends on the workspace is given by the caller
   const isFixed = first?.pointer?.every((part) => !part.includes("{")) === true

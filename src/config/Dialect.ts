@@ -94,7 +94,7 @@ export type Transport = ServerConfig.Entry["transport"]
  * - `headersLine`: a command line, of which only plain words are taken.
  * - `timeouts`: a number (for requests) or `{startup, request}`.
  * - `disabled`: the opposite of `enabled`. `trust`: `true` approves all tools.
- * - `tools`: by `shape`. `approval`: the host's word for how all tools are approved.
+ * - `tools`: by `shape`.
  * - `extra`: known, without effect here; `lacking` describes the effect if it matters. `ignored`: known, without meaning.
  *   `refused`: a fault of the entry. `unknown`: a common field that this host does not have.
  *
@@ -104,7 +104,6 @@ export type Transport = ServerConfig.Entry["transport"]
 export type Meaning =
   | keyof typeof tables.stdio
   | keyof typeof tables["streamable-http"]
-  | "approval"
   | "bearer"
   | "disabled"
   | "envNames"
@@ -223,8 +222,8 @@ export interface Dialect {
   readonly nested?: boolean | undefined
   /** `null` in `env` takes a variable away. */
   readonly nullEnv?: boolean | undefined
-  /** The variables that the host does not pass to a server. */
-  readonly refusesVariable?: keyof typeof Quirks.refusesVariable | undefined
+  /** Some variables are not passed to a server: those of Goose. */
+  readonly refusesVariables?: boolean | undefined
   /**
    * How it writes variables, and where; default: not at all. `in`: only in these parts; default: in all. `fromEntry`: in
    * files of these scopes only the `env` of the entry is read, and not the environment; default: in none.

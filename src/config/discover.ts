@@ -40,19 +40,6 @@ interface Draft {
   readonly candidate?: Trust.Candidate
 }
 
-/** Disabling is stronger than enabling. Every file may disable; those of the workspace may not enable. */
-const switches = (
-  { disable, enable }: ConfigDiscovery.Options,
-  files: ReadonlyArray<ReadFiles.File>
-): Around["isEnabled"] => {
-  const off = new Set([...disable, ...files.flatMap(({ switches }) => switches?.off ?? [])])
-  const on = new Set([
-    ...enable,
-    ...files.flatMap(({ origin, switches }) => Scope.rights(origin).start ? switches?.on ?? [] : [])
-  ])
-  return (name, enabled) => !off.has(name) && (enabled || on.has(name))
-}
-
 /** An entry that is made of several has the rights of the one with the fewest. */
 const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
   sources.find(({ origin }) => !Scope.rights(origin).start)?.origin ?? provenance.origin
@@ -239,6 +226,10 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
     const { files, issues, paths } = yield* read(place, options)
     const policies = files.flatMap(({ policy }) => policy ?? [])
     const items = files.flatMap(({ items }) => items)
+    // every file may disable, and those of the workspace may not enable
+    const off = new Set([...options.disable, ...files.flatMap(({ switches }) => switches?.off ?? [])])
+    const enabling = files.filter(({ origin }) => Scope.rights(origin).start)
+    const on = new Set([...options.enable, ...enabling.flatMap(({ switches }) => switches?.on ?? [])])
     const around: Around = {
       place,
       options,
@@ -247,7 +238,7 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
       inputs: new Map(
         files.flatMap(({ inputs, items }) => items.map(({ provenance }) => [provenance, inputs] as const))
       ),
-      isEnabled: switches(options, files)
+      isEnabled: (name, enabled) => !off.has(name) && (enabled || on.has(name))
     }
     const drafts = Merge.merge([...files, Merge.ofCode(options.servers)]).map(decide(around))
     const candidates = drafts.flatMap(({ candidate }) => candidate ?? [])

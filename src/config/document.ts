@@ -345,6 +345,10 @@ export const scalar = (value: Value | undefined): string | undefined =>
     ? String(value)
     : undefined
 
+/** The part of a table at the end of these keys. */
+export const partAt = (root: Value | undefined, keys: ReadonlyArray<string>): Value | undefined =>
+  keys.reduce<Value | undefined>((from, key) => isTable(from) ? from.get(key) : undefined, root)
+
 /** A table without its nulls, which YAML has where a field is left empty. */
 export const withoutNulls = (value: Table): Table => new Map(Array.from(value).filter(([, part]) => part !== null))
 

@@ -939,7 +939,7 @@ export const hosts: ReadonlyArray<Dialect> = [
       display_name: { is: "title" }
     },
     prepare: "emptyFields",
-    refusesVariable: "goose"
+    refusesVariables: true
   },
   {
     host: "hermes",

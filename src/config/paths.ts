@@ -45,6 +45,10 @@ export const anchored = (
 export const nameOfFile = (path: string): string =>
   path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
 
+/** The locations of a host whose files have the name of this one. */
+export const locationsNamed = ({ locations }: Dialect.Dialect, path: string): ReadonlyArray<Dialect.Location> =>
+  locations.filter((location) => pathsOf(location).some((one) => nameOfFile(one) === nameOfFile(path)))
+
 /** All paths of a location, whatever the platform. */
 export const pathsOf = ({ path }: Dialect.Location): ReadonlyArray<string> =>
   (typeof path === "string" ? [path] : Object.values(path)).flat()

@@ -3,7 +3,7 @@ import * as Either from "effect/Either"
 import * as PermissionRule from "../safety/PermissionRule.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText, table } from "./document.ts"
+import { isList, isTable, isText, partAt, table } from "./document.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Scope from "./Scope.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
@@ -119,9 +119,6 @@ export const words = {
   ohMyPi: { lists: [["disabledServers", "deny", name]] }
 } as const satisfies { readonly [of: string]: Words }
 
-const partOf = (root: Table, at: string): Value =>
-  at.split("/").reduce<Value>((from, key) => isTable(from) ? from.get(key) : undefined, root)
-
 /** Every server is held against each rule, and a workspace could write many of both. */
 const mostRules = (origin: Scope.Origin): number => Scope.rights(origin).allow ? 10_000 : 1_000
 
@@ -185,7 +182,7 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
   let isNarrowed = false
   let isThere = sections.length > 0
   for (const [at, list, rule] of lists) {
-    const value = partOf(root, at)
+    const value = partAt(root, at.split("/"))
     if (value === undefined) continue
     isThere = true
     if (!isList(value) || value.length > mostRules(origin)) {

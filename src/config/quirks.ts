@@ -5,7 +5,6 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
 import { isList, isTable, isText, scalar, type Table, table, type Value, without, withoutNulls } from "./document.ts"
-import * as Variables from "./environmentVariables.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
 import type { Reading } from "./readValues.ts"
@@ -247,6 +246,3 @@ export const inspect = {
   /** Our own format: the faults of questions and imports, which are read as far as they are right. */
   native: (root) => [...faultsIn(root, "inputs", inputFaults), ...faultsIn(root, "imports", importFaults)]
 } satisfies Record<string, Inspect>
-
-/** The environment variables that a host does not pass to its servers. */
-export const refusesVariable = { goose: Variables.isRefusedByGoose }

@@ -186,6 +186,11 @@ const usesOf = (to: Read.Reading, written: Table, { field: fieldOf }: Keys) => {
   const known = new Map<Dialect.Meaning, Array<Read.Use>>()
   const extra = new Map<string, Value>()
   const unknown: Array<string> = []
+  const put = (use: Read.Use): void => {
+    const found = known.get(use.field.is)
+    if (found === undefined) known.set(use.field.is, [use])
+    else found.push(use)
+  }
   for (const [key, value] of written) {
     const field = fieldOf(key)
     if (field === undefined && to.row.closed === true) to.fail("unknown-key", key)
@@ -196,9 +201,14 @@ const usesOf = (to: Read.Reading, written: Table, { field: fieldOf }: Keys) => {
     // a command line stays to be seen as it was written, whatever words are taken from it
     if (isExtra || field.is === "headersLine") extra.set(key, value)
     if (isExtra || field.is === "ignored") continue
-    const found = known.get(field.is)
-    if (found === undefined) known.set(field.is, [{ key, value, field }])
-    else found.push({ key, value, field })
+    if (field.is !== "timeouts") put({ key, value, field })
+    else if (!isTable(value)) put({ key, value, field: { ...field, is: "requestTimeout" } })
+    else {
+      for (const part of ["startup", "request"] as const) {
+        const time = value.get(part)
+        if (time !== undefined) put({ key: `${key}.${part}`, value: time, field: { ...field, is: `${part}Timeout` } })
+      }
+    }
   }
   return { known, extra, unknown }
 }
@@ -252,19 +262,6 @@ const fieldsOf = (to: Read.Reading, from: Read.Uses, transport: Dialect.Transpor
     const read = ({ field, key, value }: Read.Use) => Read.readField(to, schema, value, key, field, words)
     const value = Read.first(to, uses, read)
     if (value !== undefined) found[meaning] = value
-  }
-  for (const { field, key, value } of Read.all(to, from, "timeouts")) {
-    const parts = isTable(value)
-      ? [["startupTimeout", value.get("startup"), `${key}.startup`], [
-        "requestTimeout",
-        value.get("request"),
-        `${key}.request`
-      ]] as const
-      : [["requestTimeout", value, key]] as const
-    for (const [name, part, at] of parts) {
-      const time = part === undefined ? undefined : Read.readField(to, FieldSchema.Time, part, at, field)
-      found[name] ??= time
-    }
   }
   return found
 }

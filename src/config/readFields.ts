@@ -2,10 +2,10 @@
 import * as Struct from "effect/Struct"
 import type * as Dialect from "./Dialect.ts"
 import { isList, isTable, type Value } from "./document.ts"
+import { isRefusedByGoose } from "./environmentVariables.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import { lackingLogin } from "./hosts.ts"
 import { login } from "./loginFields.ts"
-import * as Quirks from "./quirks.ts"
 import {
   all,
   argument,
@@ -33,8 +33,7 @@ export const environment = (to: Reading, from: Uses) => {
   const env = new Map<string, string>()
   const withoutEnv = new Set<string>()
   const set = (name: string, at: string, value: () => string): void => {
-    const refuses = to.row.refusesVariable
-    if (refuses !== undefined && Quirks.refusesVariable[refuses](name)) to.warn("env-dropped", at)
+    if (to.row.refusesVariables === true && isRefusedByGoose(name)) to.warn("env-dropped", at)
     else env.set(name, value())
   }
   for (const { key, value } of all(to, from, "env")) {
@@ -196,7 +195,6 @@ export const tools = (to: Reading, from: Uses) => {
       }
     }
   }
-  for (const { key, value } of all(to, from, "approval")) approval.set("*", text(to, value, key))
   return {
     tools: {
       enabledTools,

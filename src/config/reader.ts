@@ -4,8 +4,20 @@
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText, list, scalar, type Table, table, tables, type Value, without } from "./document.ts"
-import { nameOfFile, pathsOf } from "./paths.ts"
+import {
+  isList,
+  isTable,
+  isText,
+  list,
+  partAt,
+  scalar,
+  type Table,
+  table,
+  tables,
+  type Value,
+  without
+} from "./document.ts"
+import { locationsNamed, nameOfFile } from "./paths.ts"
 import * as PolicyWords from "./policyWords.ts"
 import * as Quirks from "./quirks.ts"
 import { type Item, itemOf, keysOf } from "./readEntry.ts"
@@ -32,14 +44,8 @@ export const rootKeys = (row: Dialect.Dialect, context: Dialect.Context): Readon
   waysOf(row, context).flatMap((way) => way.slice(0, 1))
 
 /** Whether a document is in a file that holds rules, and no servers. */
-const isRules = ({ locations }: Dialect.Dialect, { path }: Dialect.Context): boolean =>
-  path !== undefined &&
-  locations.some((location) =>
-    location.policyOnly === true && pathsOf(location).some((rules) => nameOfFile(rules) === nameOfFile(path))
-  )
-
-const walk = (root: Value, way: ReadonlyArray<string>): Value | undefined =>
-  way.reduce<Value | undefined>((from, key) => isTable(from) ? from.get(key) : undefined, root)
+const isRules = (row: Dialect.Dialect, { path }: Dialect.Context): boolean =>
+  path !== undefined && locationsNamed(row, path).some(({ policyOnly }) => policyOnly === true)
 
 /** Whether a table looks like one server, rather than like a map of them. */
 const isServer = (value: Value | undefined): boolean =>
@@ -59,16 +65,13 @@ interface Place {
   readonly isSingle?: boolean
 }
 
-/** The name of a file without its folders and its ending. */
-const fileName = (path: string | undefined): string => /([^/\\]*?)(\.[^./\\]*)?$/.exec(path ?? "")?.[1] ?? ""
-
 type Report = (issue: Document.DocumentIssue) => void
 
 /** Where the servers of a document are. */
 const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, report: Report): ReadonlyArray<Place> => {
   const { path, pointer, scope, strict } = context
   const at = (way: ReadonlyArray<string>): ReadonlyArray<Place> => {
-    const servers = walk(root, way)
+    const servers = partAt(root, way)
     return servers === undefined ? [] : [{ way, servers }]
   }
   const warn = (kind: "wrong-root-key" | "no-servers", at?: string): void => {
@@ -84,7 +87,7 @@ const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, repor
   if (places.length > 0) return places
   const isOfOthers = isShared(row, context)
   if (row.single === true && !isOfOthers && isServer(root)) {
-    return [{ way: [], servers: new Map([[fileName(path), root]]), isSingle: true }]
+    return [{ way: [], servers: new Map([[nameOfFile(path ?? "").replace(/\.[^.]*$/, ""), root]]), isSingle: true }]
   }
   const isBare = !isOfOthers && isIn(row.bare, scope)
   // most of a shared file is about something else, so every value under a key must be a server
@@ -93,7 +96,7 @@ const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, repor
   const other = foreign.find((key) => isMap(root.get(key)))
   if (other !== undefined) {
     // the servers under the key of another host, as a copied file has them: they are read, and the key is reported
-    const inside = other === "mcp" ? walk(root, ["mcp", "servers"]) : undefined
+    const inside = other === "mcp" ? partAt(root, ["mcp", "servers"]) : undefined
     warn("wrong-root-key", other)
     return strict === true ? [] : at(isTable(inside) && !isServer(inside) ? ["mcp", "servers"] : [other])
   }
@@ -146,7 +149,7 @@ const switchesOf = (
   root: Table,
   { pointer = [] }: Dialect.Context
 ): Dialect.Decoded["switches"] => {
-  const beside = table(walk(root, pointer.slice(0, -1)))
+  const beside = table(partAt(root, pointer.slice(0, -1)))
   const names = (keys: ReadonlyArray<string>) => keys.flatMap((key) => texts(beside.get(key)))
   return { off: names(off), on: names(on) }
 }
@@ -176,7 +179,7 @@ export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Conte
       return broken("servers-not-a-map", { at: way.join("/") })
     }
     const keys = keysOf(row, way[0])
-    const beside = walk(root, way.slice(0, -1))
+    const beside = partAt(root, way.slice(0, -1))
     for (const [key, raw] of servers.entries()) {
       const isListed = typeof key === "number"
       const name = isListed ? nameOf(raw) : key
