@@ -225,14 +225,16 @@ const owned = (claims: readonly [Item, ...ReadonlyArray<Item>]): Merged => {
   }
 }
 
-/** Sorted by code units, because a locale would make the order depend on the machine. */
-const sorted = (fields: ReadonlyMap<string, unknown> | undefined, name: (name: string) => string) =>
-  Array.from(fields ?? [], ([key, value]) => [name(key), Redacted.isRedacted(value) ? Redacted.value(value) : value])
-    .toSorted(([one], [other]) => String(one) < String(other) ? -1 : 1)
+/** A table as JSON, sorted by code units, because a locale would make the order depend on the machine. */
+const plain = (fields: unknown, name = (name: string): string => name) =>
+  fields instanceof Map
+    ? Array.from(fields, ([key, value]) => [name(key), Redacted.isRedacted(value) ? Redacted.value(value) : value])
+      .toSorted(([one], [other]) => String(one) < String(other) ? -1 : 1)
+    : undefined
 
 /** An address can be written in many ways: with a dot after the host, with a part behind # that is never sent. */
-const address = (url: string): string => {
-  if (url.includes("${") || !URL.canParse(url)) return url
+const address = (url: unknown): unknown => {
+  if (typeof url !== "string" || url.includes("${") || !URL.canParse(url)) return url
   const parsed = new URL(url)
   parsed.hash = ""
   parsed.hostname = parsed.hostname.replace(/\.$/, "")
@@ -242,26 +244,12 @@ const address = (url: string): string => {
 /** What an item starts or reaches, and as whom: equal texts for servers that differ in nothing but name and use. */
 const identity = (item: Item): string | undefined => {
   if (item._tag === "Patch" || item._tag === "Invalid") return undefined
-  const server = item._tag === "Given" ? item.config : item.entry
+  const server: Fields = item._tag === "Given" ? { ...item.config } : { ...item.entry }
+  const { args = [], command, cwd, env, envFile, headers, headersCommand, oauth, transport, url, withoutEnv } = server
+  const login = isTable(oauth) ? oauth["clientId"] : oauth
+  const names = plain(headers, (name) => name.toLowerCase())
   return JSON.stringify(
-    "url" in server
-      ? [
-        server.transport,
-        address(server.url),
-        sorted(server.headers, (name) => name.toLowerCase()),
-        sorted("env" in server ? server.env : undefined, String),
-        server.headersCommand,
-        server.oauth === false ? false : server.oauth?.clientId
-      ]
-      : [
-        server.transport,
-        server.command,
-        server.args ?? [],
-        sorted(server.env, String),
-        "withoutEnv" in server ? server.withoutEnv : undefined,
-        "cwd" in server ? server.cwd : undefined,
-        "envFile" in server ? server.envFile : undefined
-      ]
+    [transport, address(url), names, plain(env), headersCommand, login, command, args, withoutEnv, cwd, envFile]
   )
 }
 
