@@ -339,55 +339,51 @@ export const unset = (
 /** The kinds of references that files, programs and people answer. */
 const asked: ReadonlySet<Interpolation.Reference["kind"]> = new Set(["input", "secret", "file", "cmd"])
 
-const fromSources = (sources: Sources): Resolution["Type"] => {
-  const templates = Effect.fnUntraced(
-    function*(found: Templates, host: HostEnvironment.Host, notes: Notes) {
-      const { expansion } = found
-      const config = narrowed(withBearer(found), notes)
-      const asking = askingOf(config, host.variables())
-      const all = references(config, asking)
-      const forbidden = all.find(({ fault }) => fault === "variable-forbidden")
-      if (forbidden !== undefined) {
-        return yield* missing(config, forbidden.at, forbidden.reference, "variable-forbidden")
-      }
-      const answers = new Map<string, string>()
-      const ask = answerOf(sources, config, host)
-      const questions = all.filter(({ reference }) => asked.has(reference.kind))
-        .map(({ at, reference }) => [Interpolation.nameOf(reference), [reference, at] as const] as const)
-      for (const [name, question] of new Map(questions)) {
-        const answer = yield* ask(...question)
-        if (answer !== undefined) answers.set(name, answer)
-      }
-      const plain = yield* checked(yield* filled(config, { ...asking, answers }, notes), config)
-      yield* confidential(config, plain)
-      const complete = yield* withEnvFile(sources, plain, expansion, host, notes)
-      return Paths.anchored(complete, expansion.directory, Paths.home(expansion, host), host.platform)
+/** The values of the templates of a configuration, from their sources. */
+const fromTemplates = Effect.fnUntraced(
+  function*(sources: Sources, found: Templates, host: HostEnvironment.Host, notes: Notes) {
+    const config = narrowed(withBearer(found), notes)
+    const asking = askingOf(config, host.variables())
+    const all = references(config, asking)
+    const forbidden = all.find(({ fault }) => fault === "variable-forbidden")
+    if (forbidden !== undefined) {
+      return yield* missing(config, forbidden.at, forbidden.reference, "variable-forbidden")
     }
-  )
-  const permitted = Effect.fnUntraced(function*(found: ServerConfig.ServerConfig, config: ServerConfig.ServerConfig) {
-    const policies = yield* sources.policies
-    if (policies.length === 0) return
-    // the fingerprint of the entry as it was found, because values are not part of its identity
-    const fingerprint = found.expansion === undefined ? Fingerprint.of(found) : found.expansion.fingerprint
-    const decision = ServerPolicy.decide(policies, ServerPolicy.subject(config, fingerprint))
-    if (decision === "allowed") return
-    const { name } = config
-    return yield* new McpError.PermissionDenied({ server: name, why: "policy", kind: "server", name, decision })
-  })
-  return {
-    resolve: Effect.fnUntraced(function*(found) {
-      const host = yield* HostEnvironment.HostEnvironment
-      const notes: Notes = { warnings: [], secrets: new Set() }
-      const config = hasTemplates(found)
-        ? yield* templates(found, host, notes)
-        : yield* withEnvFile(sources, found, undefined, host, notes)
-      yield* permitted(found, config)
-      const secrets = new Set([...notes.secrets, ...Secrets.named(config)])
-      secrets.delete("")
-      return { config, warnings: notes.warnings, secrets: Array.from(secrets, (secret) => Redacted.make(secret)) }
-    })
+    const answers = new Map<string, string>()
+    const ask = answerOf(sources, config, host)
+    const questions = all.filter(({ reference }) => asked.has(reference.kind))
+      .map((question) => [Interpolation.nameOf(question.reference), question] as const)
+    for (const [name, { at, reference }] of new Map(questions)) {
+      const answer = yield* ask(reference, at)
+      if (answer !== undefined) answers.set(name, answer)
+    }
+    const plain = yield* checked(yield* filled(config, { ...asking, answers }, notes), config)
+    yield* confidential(config, plain)
+    return plain
   }
-}
+)
+
+const fromSources = (sources: Sources): Resolution["Type"] => ({
+  resolve: Effect.fnUntraced(function*(found) {
+    const host = yield* HostEnvironment.HostEnvironment
+    const { expansion, name } = found
+    const notes: Notes = { warnings: [], secrets: new Set() }
+    const plain = hasTemplates(found) ? yield* fromTemplates(sources, found, host, notes) : found
+    const complete = yield* withEnvFile(sources, plain, expansion, host, notes)
+    const config = expansion === undefined
+      ? complete
+      : Paths.anchored(complete, expansion.directory, Paths.home(expansion, host), host.platform)
+    // the fingerprint of the entry as it was found, because values are not part of its identity
+    const fingerprint = expansion === undefined ? Fingerprint.of(found) : expansion.fingerprint
+    const decision = ServerPolicy.decide(yield* sources.policies, ServerPolicy.subject(config, fingerprint))
+    if (decision !== "allowed") {
+      return yield* new McpError.PermissionDenied({ server: name, why: "policy", kind: "server", name, decision })
+    }
+    const secrets = new Set([...notes.secrets, ...Secrets.named(config)])
+    secrets.delete("")
+    return { config, warnings: notes.warnings, secrets: Array.from(secrets, (secret) => Redacted.make(secret)) }
+  })
+})
 
 const unavailable = () => Effect.fail("is not available here: provide Resolution.layer to read files and run programs")
 
@@ -446,18 +442,20 @@ export interface Answers {
   readonly policies?: ReadonlyArray<ServerPolicy.Policy> | undefined
 }
 
-export const layerTest = (answers: Answers = {}): Layer.Layer<Resolution> => {
+export const layerTest = (
+  { files, inputs, policies = [], programs, secrets }: Answers = {}
+): Layer.Layer<Resolution> => {
   const find = (among: Readonly<Record<string, string>> = {}, key: string) =>
     Option.fromNullable(Access.valueIn(among, key))
   const orElse = (found: Option.Option<string>) => Effect.mapError(found, () => "does not exist")
   return Layer.succeed(
     Resolution,
     fromSources({
-      input: ({ id }) => Effect.succeed(Option.map(find(answers.inputs, id), Redacted.make)),
-      secret: ({ id }) => Effect.succeed(Option.map(find(answers.secrets, id), Redacted.make)),
-      policies: Effect.succeed(answers.policies ?? []),
-      file: (path) => orElse(find(answers.files, path)),
-      run: (argv) => orElse(find(answers.programs, argv.join(" ")))
+      input: ({ id }) => Effect.succeed(Option.map(find(inputs, id), Redacted.make)),
+      secret: ({ id }) => Effect.succeed(Option.map(find(secrets, id), Redacted.make)),
+      policies: Effect.succeed(policies),
+      file: (path) => orElse(find(files, path)),
+      run: (argv) => orElse(find(programs, argv.join(" ")))
     })
   )
 }
