@@ -103,6 +103,26 @@ describe("the documents", () => {
     assert.strictEqual(cli.status, 0, cli.stderr)
   }, 60_000)
 
+  it("show rows that are in their tables, and a command that compiles, to contributors", async () => {
+    const { text } = documents.find(({ name }) => name === "CONTRIBUTING.md")!
+    const shown = Array.from(text.matchAll(fence), ([, language, code]) => language === "js" ? [code!] : []).flat()
+    const [command, ...others] = shown.filter((code) => code.includes("Command.Command"))
+    assert.lengthOf(others, 0)
+    const plain = (code: string) => code.replaceAll(/\s+/g, " ").trim()
+    const tables = ["config/fields.ts", "config/hosts.ts"].map((path) =>
+      sources.find((source) => source.path === path)!.text
+    )
+    for (const row of shown.filter((code) => !/import\b/.test(code))) assert.include(plain(tables.join()), plain(row))
+    mkdirSync(join(scratch, "contributing"), { recursive: true })
+    const folder = join(await Built.modules(), "cli")
+    const module = command!.replaceAll(
+      /(?<=from )"\.\.\/(\w+)\.ts"/g,
+      (_, name) => JSON.stringify(join(folder, `${name}.js`))
+    )
+    writeFileSync(join(scratch, "contributing", "ping.ts"), module)
+    assert.deepStrictEqual(await Compiler.errorsIn(join(scratch, "contributing")), [])
+  }, 60_000)
+
   it("have options in their prose that compile", async () => {
     assert.isAbove(fragments.length, 20)
     for (const [at, { program }] of fragments.entries()) {
