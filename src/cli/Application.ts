@@ -135,7 +135,11 @@ const wantedOf = (
 }
 
 const only = (names: ReadonlySet<string> | undefined, found: ConfigDiscovery.Discovery): ConfigDiscovery.Discovery =>
-  names === undefined ? found : { ...found, servers: found.servers.filter(({ name }) => names.has(name)) }
+  names === undefined ? found : {
+    ...found,
+    servers: found.servers.filter(({ name }) => names.has(name)),
+    configs: found.configs.filter(({ name }) => names.has(name))
+  }
 
 /** The limits of a command: those of the environment, or its `--timeout`, which bounds an install too. */
 export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Layer<Limits.CurrentLimits, Usage> =>

@@ -212,13 +212,14 @@ export const run = (
     const { title } = dialect
     if (discovery.files.some(({ provider, servers }) => provider === host && servers > 0)) {
       const detail = `This gateway reads the file of ${title}, so an entry there would start the gateway in itself.`
-      return yield* usage(detail, `Leave out --import ${host}, and copy the servers to a file of this program.`)
+      const next = `Remove ${host} from --import, or from the imports in mcp-client.json, and copy its servers there.`
+      return yield* usage(detail, next)
     }
     const secret = discovery.servers.find(hasSecret)
     if (secret !== undefined) {
       return yield* usage(
         `The entry would show a secret that stands in the command line of "${secret.name}".`,
-        "Write ${env:NAME} in its place, and the variable NAME into a file of --env-file."
+        "Write '${env:NAME}' in its place, in single quotes, and the variable NAME into a file of --env-file."
       )
     }
     const screen = yield* Screen.Screen

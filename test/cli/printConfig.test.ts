@@ -75,7 +75,7 @@ describe("serve --print-config", () => {
   it.scoped("writes the entry to stdout with the options of the run, and the file and what holds to stderr", () =>
     Effect.gen(function*() {
       const at = yield* place
-      const config = at.write("servers.json", example)
+      const config = at.write("servers.json", { mcpServers: { ...example.mcpServers, other: { command: "other" } } })
       const argv = ["serve", "--print-config", "cursor", "--config", config, "--server", "demo", "--allow", "demo/add"]
       const { code, err, out } = yield* run(at, [...argv, "--search"])
       assert.strictEqual(code, 0)
@@ -102,6 +102,7 @@ describe("serve --print-config", () => {
       })
       assert.include(err, "The file of Cursor is ~/.cursor/mcp.json.")
       assert.include(err, "read-only tools of demo, and calls that the rule demo/add covers.")
+      assert.notInclude(err, "other")
     }))
 
   it.scoped("names the file that exists, and writes a document with --json", () =>
@@ -123,6 +124,7 @@ describe("serve --print-config", () => {
       const { code, err, out } = yield* run(at, ["serve", "--print-config", "cursor", "--import", "cursor"])
       assert.deepStrictEqual([code, out], [2, ""])
       assert.include(err, "would start the gateway in itself")
+      assert.include(err, "Remove cursor from --import, or from the imports in mcp-client.json")
     }))
 
   it.scoped("refuses a host that is unknown, or has no file of its own", () =>

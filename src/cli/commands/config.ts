@@ -153,10 +153,10 @@ const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<s
     for (const host of hosts) yield* Lookup.knownHost(host, ["all"])
     if (hosts.length > 0) yield* ConfigEdit.importHosts(shared, hosts, isSet("workspace"))
     else {
-      const { discovery } = yield* Lookup.look({ ...shared, imports: ["all"] }, Effect.succeed)
+      const { discovery, near } = yield* Lookup.look({ ...shared, imports: ["all"] }, Effect.succeed)
       const found = NoServers.hostsOf(discovery)
       if (found.length === 0) yield* screen.note("No other program on this machine has servers.")
-      else yield* screen.out(...NoServers.lines(found, (path) => path, screen.columns))
+      else yield* screen.out(...NoServers.lines(found, near, screen.columns))
     }
     return ExitCode.ok
   })
