@@ -12,7 +12,8 @@ import * as EditNative from "../config/editNative.ts"
 import * as McpError from "../McpError.ts"
 import * as FileStore from "../node/FileStore.ts"
 import type * as Command from "./Command.ts"
-import { Usage } from "./Command.ts"
+import { Usage, usage } from "./Command.ts"
+import * as ExitCode from "./ExitCode.ts"
 import * as Screen from "./Screen.ts"
 
 /** The document of a command that changes a file. */
@@ -30,9 +31,7 @@ const disk = Layer.provideMerge(ConfigFiles.layer, Layer.merge(NodeFileSystem.la
 /** The lines to write by hand go to the standard output, so that they can be appended to the file. */
 const failing = ({ byHand, detail, path }: EditNative.Refusal) =>
   Effect.gen(function*() {
-    if (byHand === undefined) {
-      return yield* new McpError.ConfigurationError({ server: "", path, detail })
-    }
+    if (byHand === undefined) return yield* new McpError.ConfigurationError({ server: "", path, detail })
     yield* (yield* Screen.Screen).out(...byHand.split("\n"))
     return yield* new Usage({ detail: `${path}: ${detail}.`, next: "Change it by hand, as on the standard output." })
   })
@@ -49,38 +48,43 @@ const inTurn = <A, E, R>(path: string, change: Effect.Effect<A, E, R>) =>
     return yield* done
   })
 
-/** Reads the file of the user or of the workspace, and changes it before another process reads it to do the same. */
-const editing = <A, E, R>(
-  { root }: Command.Shared,
-  isWorkspace: boolean,
-  change: (file: EditNative.NativeFile) => Effect.Effect<A, E, R>
-) =>
-  Effect.gen(function*() {
-    const scope = isWorkspace ? "project" : "user"
-    const directory = root === undefined ? undefined : (yield* Path.Path).resolve(root)
-    const paths = yield* ConfigDiscovery.nativePaths(scope, { root: directory, directory })
-    const open = Effect.catchAll(EditNative.open(paths, scope), failing)
-    return yield* inTurn(paths[0] ?? "", Effect.flatMap(open, change))
-  }).pipe(Effect.provide(disk))
+/** The changed text, and what is reported of it. */
+interface Change extends Partial<Omit<typeof Edited.Type, "file">> {
+  readonly text: Effect.Effect<string, EditNative.Refusal>
+}
 
-/** Writes a changed text, and says where. */
-const save = (
-  { json }: Command.Shared,
-  file: EditNative.NativeFile,
-  text: Effect.Effect<string, EditNative.Refusal>,
-  { added = [], imported = [], removed = [] }: Partial<typeof Edited.Type>
+/** Changes the file of the user or of the workspace before another process reads it to do the same, and says where. */
+const edit = (
+  { json, root }: Command.Shared,
+  isWorkspace: boolean,
+  change: (file: EditNative.NativeFile) => Effect.Effect<Change, Usage>
 ) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    yield* Effect.flatMap(text, (text) => EditNative.write(file, text)).pipe(
-      Effect.catchAll(failing)
+    const scope = isWorkspace ? "project" : "user"
+    const directory = root === undefined ? undefined : (yield* Path.Path).resolve(root)
+    const paths = yield* ConfigDiscovery.nativePaths(scope, { root: directory, directory })
+    const changed = Effect.gen(function*() {
+      const file = yield* EditNative.open(paths, scope)
+      const { added = [], imported = [], removed = [], text } = yield* change(file)
+      yield* EditNative.write(file, yield* text)
+      return { file: file.path, added, removed, imported }
+    })
+    const edited = yield* inTurn(
+      paths[0] ?? "",
+      Effect.catchAll(changed, (error) => "_tag" in error ? Effect.fail(error) : failing(error))
     )
-    if (json) yield* screen.json(Edited, { file: file.path, added, removed, imported })
+    if (json) yield* screen.json(Edited, edited)
+    const { added, file, imported, removed } = edited
     const done = [["Added", added], ["Removed", removed], ["Now reading the servers of", imported]] as const
     for (const [what, names] of done) {
-      if (names.length > 0) yield* screen.note(`${what} ${names.join(", ")}, in ${file.path}`)
+      if (names.length > 0) yield* screen.note(`${what} ${names.join(", ")}, in ${file}`)
     }
-  })
+    if (isWorkspace && added.length > 0) {
+      yield* screen.note(`It is started once it is approved: mcp-runtime approve ${added.join(" ")}`)
+    }
+    return ExitCode.ok
+  }).pipe(Effect.provide(disk))
 
 /** Adds a server, with the questions that it asks, as `--workspace` and `--force` say. */
 export const add = (
@@ -88,35 +92,26 @@ export const add = (
   name: string,
   content: Pick<EditNative.Content, "mcpServers" | "inputs">
 ) =>
-  editing(shared, isSet("workspace"), (file) =>
-    Effect.gen(function*() {
-      if (!isSet("force") && file.decoded.items.some((item) => item.name === name)) {
-        return yield* new Usage({
-          detail: `There is a server "${name}" in ${file.path}.`,
-          next: "Replace it with --force, or take another name."
-        })
-      }
-      yield* save(shared, file, EditNative.add(file, content), { added: [name] })
-      if (isSet("workspace")) {
-        yield* (yield* Screen.Screen).note(`It is started once it is approved: mcp-runtime approve ${name}`)
-      }
-    }))
+  edit(shared, isSet("workspace"), (file) =>
+    !isSet("force") && file.decoded.items.some((item) => item.name === name)
+      ? usage(`There is a server "${name}" in ${file.path}.`, "Replace it with --force, or take another name.")
+      : Effect.succeed({ text: EditNative.add(file, content), added: [name] }))
 
 export const remove = ({ isSet, shared }: Command.Invocation, name: string) =>
-  editing(shared, isSet("workspace"), (file) => {
+  edit(shared, isSet("workspace"), (file) => {
     const item = file.decoded.items.find((item) => item.name === name)
     return item === undefined
-      ? new Usage({
-        detail: `There is no server "${name}" in ${file.path}.`,
-        next: "See where it is with mcp-runtime config; --workspace changes the file of the workspace."
-      })
-      : save(shared, file, EditNative.remove(file, item), { removed: [name] })
+      ? usage(
+        `There is no server "${name}" in ${file.path}.`,
+        "See where it is with mcp-runtime config; --workspace changes the file of the workspace."
+      )
+      : Effect.succeed({ text: EditNative.remove(file, item), removed: [name] })
   })
 
 /** Reads the servers of other hosts from now on. */
 export const importHosts = (shared: Command.Shared, hosts: ReadonlyArray<string>, isWorkspace = false) =>
-  editing(
+  edit(
     shared,
     isWorkspace,
-    (file) => save(shared, file, EditNative.add(file, { imports: hosts }), { imported: hosts })
+    (file) => Effect.succeed({ text: EditNative.add(file, { imports: hosts }), imported: hosts })
   )

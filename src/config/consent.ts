@@ -37,8 +37,11 @@ const withoutUser = (address: string): string =>
     (user, scheme: string) => user.includes("${") ? user : `${scheme}(hidden)@`
   )
 
-/** The start of each address within a text, up to the end of its host. As in `new URL`, http needs no slashes. */
-const hosts = /(?:(?:https?|wss?):[/\\]*|[a-z][a-z\d+.-]*:\/\/)[^ /\\?#]+/gi
+/**
+ * The start of each address within a text, up to the end of its host. As in `new URL`, http needs no slashes. The scheme is
+ * bounded, because the search would otherwise be quadratic in a long word.
+ */
+const hosts = /(?:(?:https?|wss?):[/\\]*|[a-z][a-z\d+.-]{0,31}:\/\/)[^ /\\?#]+/gi
 
 /**
  * The length of a secret, the references in its template, such as the files that it is read from, and the hosts of its

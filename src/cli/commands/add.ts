@@ -88,8 +88,7 @@ const run: Command.Command["run"] = (invocation) =>
     if (!isSet("yes") && !(screen.isInteractive && (yield* Ask.confirm(screen, "Add it?")))) {
       return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })
     }
-    yield* ConfigEdit.add(invocation, name, content)
-    return ExitCode.ok
+    return yield* ConfigEdit.add(invocation, name, content)
   })
 
 export const command: Command.Command = {

@@ -57,39 +57,33 @@ export const Validated = Schema.Struct({
 
 const stdin = "-"
 
-const unreadable = (file: string, detail: string) => new McpError.ConfigurationError({ server: "", path: file, detail })
-
-/** The file of a path, or the standard input, which is read like a file of the host. */
+/** The path and the bytes of a file, or of the standard input, which is read like a file of the host. */
 const contentOf = (file: string, host: string | undefined) =>
   Effect.gen(function*() {
     if (file === stdin) {
-      const text = yield* (yield* Screen.Screen).input(ConfigFiles.defaults.maxBytes)
-      if (text === undefined) return yield* unreadable(stdin, "the standard input is too long for a configuration")
       const name = host === undefined ? "mcp-client.jsonc" : `config.${Dialect.find(host)?.format ?? "jsonc"}`
-      return { path: `/stdin/${name}`, bytes: new TextEncoder().encode(text) }
+      return { path: `/stdin/${name}`, bytes: new TextEncoder().encode(yield* Screen.piped) }
     }
     const path = (yield* Path.Path).resolve(file)
     // its owner and mode do not matter here
     const content = yield* (yield* ConfigFiles.make()).read(path, { origin: "workspace" })
-    if (content === undefined) return yield* unreadable(file, "there is no such file")
-    if (content._tag === "Refused") return yield* unreadable(file, content.detail)
-    return { path, bytes: content.bytes }
+    if (content?._tag === "Content") return { path, bytes: content.bytes }
+    const detail = content?.detail ?? "there is no such file"
+    return yield* new McpError.ConfigurationError({ server: "", path: file, detail })
   }).pipe(Effect.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 
 /** What one file says, whatever else there is on this machine. It is read from memory: no file that it names is. */
-const only = (
-  file: { readonly path: string; readonly host: string | undefined; readonly bytes: Uint8Array }
-): Effect.Effect<ConfigDiscovery.Discovery> =>
+const only = (path: string, bytes: Uint8Array, host: string | undefined) =>
   Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover).pipe(
     Effect.provide(
       ConfigDiscovery.layerFiles({
         root: "/",
         directory: "/",
-        files: [{ path: file.path, host: file.host }],
+        files: [{ path, host }],
         enableProjectConfig: false,
         enableUserConfig: false
       }).pipe(
-        Layer.provide(ConfigFiles.layerMemory(new Map([[file.path, file.bytes]]))),
+        Layer.provide(ConfigFiles.layerMemory(new Map([[path, bytes]]))),
         Layer.provide(Layer.merge(Trust.layerAll(), NodePath.layer))
       )
     )
@@ -100,13 +94,14 @@ const validate = (file: string, { shared, value }: Command.Invocation) =>
     const screen = yield* Screen.Screen
     const host = value("host")
     if (host !== undefined) yield* Lookup.knownHost(host)
-    const content = yield* contentOf(file, host)
-    const { files, issues: all, servers } = yield* only({ ...content, host })
+    const { bytes, path } = yield* contentOf(file, host)
+    const { files, issues: all, servers } = yield* only(path, bytes, host)
     // a variable can be set, and a program of that name can exist, on another machine
     const issues = all.flatMap((issue) => {
       const severity = issue.kind === "command-line" ? "error" as const : issue.severity
-      const path = issue.path === content.path ? file : issue.path
-      return issue.kind === "variable-unset" ? [] : [{ ...issue, path, severity }]
+      return issue.kind === "variable-unset"
+        ? []
+        : [{ ...issue, path: issue.path === path ? file : issue.path, severity }]
     })
     const readAs = files[0]?.provider ?? host
     const valid = issues.every(({ severity }) => severity !== "error")
@@ -137,27 +132,24 @@ const add = (invocation: Command.Invocation, [name, ...command]: ReadonlyArray<s
         "Write mcp-runtime config add NAME -- COMMAND ARGUMENTS, or config add NAME --url URL."
       )
     }
-    yield* ConfigEdit.add(invocation, name, { mcpServers: { [name]: entry } })
-    return ExitCode.ok
+    return yield* ConfigEdit.add(invocation, name, { mcpServers: { [name]: entry } })
   })
 
 const remove = (invocation: Command.Invocation, [name, ...others]: ReadonlyArray<string>) =>
   name === undefined || others.length > 0
     ? wrong("config remove takes the name of a server.")
-    : Effect.as(ConfigEdit.remove(invocation, name), ExitCode.ok)
+    : ConfigEdit.remove(invocation, name)
 
 /** Imports hosts, or lists those that could be. */
 const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     for (const host of hosts) yield* Lookup.knownHost(host, ["all"])
-    if (hosts.length > 0) yield* ConfigEdit.importHosts(shared, hosts, isSet("workspace"))
-    else {
-      const { discovery, near } = yield* Lookup.look({ ...shared, imports: ["all"] }, Effect.succeed)
-      const found = NoServers.hostsOf(discovery)
-      if (found.length === 0) yield* screen.note("No other program on this machine has servers.")
-      else yield* screen.out(...NoServers.lines(found, near, screen.columns))
-    }
+    if (hosts.length > 0) return yield* ConfigEdit.importHosts(shared, hosts, isSet("workspace"))
+    const { discovery, near } = yield* Lookup.look({ ...shared, imports: ["all"] }, Effect.succeed)
+    const found = NoServers.hostsOf(discovery)
+    if (found.length === 0) yield* screen.note("No other program on this machine has servers.")
+    else yield* screen.out(...NoServers.lines(found, near, screen.columns))
     return ExitCode.ok
   })
 
