@@ -182,34 +182,30 @@ const narrowed = (
   runtime: McpRuntime.McpRuntime["Type"],
   names: ReadonlySet<string>
 ): McpRuntime.McpRuntime["Type"] => {
-  const by = <A>(nameOf: (one: A) => string) => (all: ReadonlyArray<A>) => all.filter((one) => names.has(nameOf(one)))
-  const mine = <A extends { readonly server: string }>(all: ReadonlyArray<A>) =>
+  const kept = <A extends { readonly server: string }>(all: ReadonlyArray<A>) =>
     all.filter(({ server }) => names.has(server))
-  const among = by((one: McpRuntime.RuntimeTool) => one.serverName)
-  const infos = by((one: McpRuntime.ServerInfo) => one.name)
-  const tools = (all: McpRuntime.Tools): McpRuntime.Tools => ({
-    tools: among(all.tools),
-    apps: among(all.apps),
-    toolsByName: new Map(
-      Array.from(all.toolsByName, ([name, tools]) => [name, among(tools)] as const)
-        .filter(([, tools]) => tools.length > 0)
-    ),
-    missing: mine(all.missing),
-    rejected: mine(all.rejected),
-    quarantined: mine(all.quarantined),
-    denied: mine(all.denied)
-  })
   const gathered = <A>(all: Effect.Effect<McpRuntime.Gathered<A>>) =>
-    Effect.map(all, ({ items, missing }) => ({ items: mine(items), missing: mine(missing) }))
-  const { changes, list } = runtime.servers
+    Effect.map(all, ({ items, missing }) => ({ items: kept(items), missing: kept(missing) }))
+  const lists = (all: McpRuntime.Offered): McpRuntime.Offered => ({
+    tools: Effect.map(all.tools, ({ denied, missing, quarantined, rejected, tools, ...others }) => ({
+      ...others,
+      tools: tools.filter(({ serverName }) => names.has(serverName)),
+      missing: kept(missing),
+      rejected: kept(rejected),
+      quarantined: kept(quarantined),
+      denied: kept(denied)
+    })),
+    resources: gathered(all.resources),
+    resourceTemplates: gathered(all.resourceTemplates),
+    prompts: gathered(all.prompts)
+  })
+  const infos = (all: ReadonlyArray<McpRuntime.ServerInfo>) => all.filter(({ name }) => names.has(name))
+  const { servers } = runtime
   return {
     ...runtime,
-    tools: Effect.map(runtime.tools, tools),
-    resources: gathered(runtime.resources),
-    resourceTemplates: gathered(runtime.resourceTemplates),
-    prompts: gathered(runtime.prompts),
-    servers: { ...runtime.servers, list: Effect.map(list, infos), changes: Stream.map(changes, infos) },
-    events: Stream.filter(runtime.events, (event) => !("server" in event) || names.has(event.server ?? ""))
+    ...lists(runtime),
+    offered: (wait) => lists(runtime.offered(wait)),
+    servers: { ...servers, list: Effect.map(servers.list, infos), changes: Stream.map(servers.changes, infos) }
   }
 }
 

@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
-import type * as ConfigIssue from "../config/ConfigIssue.ts"
 import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import type * as ServerStatus from "../runtime/ServerStatus.ts"
@@ -35,26 +34,20 @@ export const failureOf = (error: McpError.McpError): typeof Failure.Type => ({
   message: error.message
 })
 
-export const stateOf = (status: ServerStatus.ServerStatus): State => {
-  switch (status._tag) {
-    case "Connected":
-      return "connected"
-    case "Connecting":
-      return "starting"
-    case "Idle":
-    case "Reconnecting":
-      return "waiting"
-    case "NeedsAuth":
-      return "needs login"
-    case "Blocked":
-      return status.why === "untrusted" ? "needs approval" : "off"
-    case "Disabled":
-    case "Closed":
-      return "off"
-    case "Failed":
-      return "failed"
-  }
+const states: Record<ServerStatus.ServerStatus["_tag"], State> = {
+  Connected: "connected",
+  Connecting: "starting",
+  Idle: "waiting",
+  Reconnecting: "waiting",
+  NeedsAuth: "needs login",
+  Blocked: "off",
+  Disabled: "off",
+  Closed: "off",
+  Failed: "failed"
 }
+
+export const stateOf = (status: ServerStatus.ServerStatus): State =>
+  status._tag === "Blocked" && status.why === "untrusted" ? "needs approval" : states[status._tag]
 
 const styles: Record<State, Screen.Style> = {
   connected: "good",
@@ -133,17 +126,6 @@ const hintOf = (error: McpError.McpError): string | undefined =>
     ? "Check its address in the configuration, and look at the log of the server."
     : McpError.forPerson(error)
 
-const whyOf = ({ state }: ConfigDiscovery.Found, info: McpRuntime.ServerInfo | undefined): string | undefined => {
-  if (state._tag === "Invalid") return state.kind
-  return info !== undefined && "why" in info.status ? info.status.why : undefined
-}
-
-/** The fault of an entry that costs the server: it is invalid, or a variable that it needs has no value. */
-const faultOf = (found: ConfigDiscovery.Found, issues: ReadonlyArray<ConfigIssue.ConfigIssue>) =>
-  IssueShape.ofServer(found, issues).find(({ kind, severity }) =>
-    found.state._tag === "Invalid" ? severity === "error" : kind === "variable-unset"
-  )
-
 /** `unlisted` is the error of its list, where it is connected and its tools are not known. */
 export const of = (
   found: ConfigDiscovery.Found,
@@ -152,26 +134,29 @@ export const of = (
   unlisted?: McpError.RuntimeError
 ): View => {
   const { name, state } = found
-  const error = info && cause([
-    ...(info.error !== undefined || info.status._tag === "Connecting" || info.status._tag === "Blocked"
-      ? [reasonOf({ server: name, status: info.status, error: info.error })]
-      : []),
+  const status = info?.status
+  const isInvalid = state._tag === "Invalid"
+  const hasReason = info?.error !== undefined || status?._tag === "Connecting" || status?._tag === "Blocked"
+  const error = cause([
+    ...(info && hasReason ? [reasonOf({ server: name, status: info.status, error: info.error })] : []),
     ...(unlisted === undefined ? [] : [unlisted])
   ])
   // the error of an unset variable names its next step, and stands for the issue
-  const fault = error !== undefined && rank(error) < 2 ? undefined : faultOf(found, issues)
+  const fault = error !== undefined && rank(error) < 2
+    ? undefined
+    : IssueShape.ofServer(found, issues).find(({ kind, severity }) =>
+      isInvalid ? severity === "error" : kind === "variable-unset"
+    )
   return {
     name,
-    state: state._tag === "Invalid" ? "failed" : info === undefined ? "waiting" : stateOf(info.status),
-    why: whyOf(found, info),
+    state: isInvalid ? "failed" : status === undefined ? "waiting" : stateOf(status),
+    why: isInvalid ? state.kind : status !== undefined && "why" in status ? status.why : undefined,
     error,
-    ...fault === undefined
-      ? {
-        reason: error && unnamed(name, error.message),
-        // a lost connection comes back without a person
-        hint: error === undefined || info?.status._tag === "Reconnecting" ? undefined : hintOf(error)
-      }
-      : { reason: `${fault.message} (${IssueShape.place(fault)})`, hint: undefined }
+    reason: fault === undefined
+      ? error && unnamed(name, error.message)
+      : `${fault.message} (${IssueShape.place(fault)})`,
+    // a lost connection comes back without a person
+    hint: fault !== undefined || error === undefined || status?._tag === "Reconnecting" ? undefined : hintOf(error)
   }
 }
 
