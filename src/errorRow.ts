@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { kinds, phrases, rows } from "./errorRows.ts"
 import * as StderrReader from "./stderrReader.ts"
 import * as ShellWords from "./text/shellWords.ts"
-import { excerpt, quote } from "./text/UntrustedText.ts"
+import { excerpt, listed, quote } from "./text/UntrustedText.ts"
 
 /**
  * What is known of the request: the server never received it (`not-sent`), may have executed it (`unknown`), or has
@@ -121,16 +121,13 @@ const words: Readonly<Record<string, (text: string) => string>> = {
   input: (text) => ShellWords.quote(text.replace(/^\w+:/, ""))
 }
 
-const inQuotes = (items: ReadonlyArray<unknown>, separator: string): string =>
-  items.slice(0, 3).map((item) => quote(`${item}`)).join(separator)
-
 const lists: Readonly<Record<string, (items: ReadonlyArray<unknown>) => string>> = {
   count: (items) => `${items.length}`,
   failures: (items) =>
     items.map((item) => `${excerpt(`${fieldOf(item, "server")}`, 128)}: ${excerpt(`${fieldOf(item, "reason")}`)}`)
       .join("; "),
-  or: (items) => inQuotes(items, " or "),
-  and: (items) => inQuotes(items, ", ") + (items.length > 3 ? ` and ${items.length - 3} more` : "")
+  or: (items) => items.slice(0, 3).map((item) => quote(`${item}`)).join(" or "),
+  and: (items) => listed(items.map((item) => quote(`${item}`)), 3)
 }
 
 const shown = (value: unknown, format: string): string => {

@@ -8,7 +8,7 @@ import type * as McpClient from "../client/McpClient.ts"
 import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Command from "./Command.ts"
-import { Usage } from "./Command.ts"
+import { Usage, usage } from "./Command.ts"
 import * as Screen from "./Screen.ts"
 
 /** A piece of content: text, bytes in base64, or the mention of something elsewhere. */
@@ -69,6 +69,10 @@ export const output: Command.Option = {
   about: "text (default) for people; markdown with fences around code and data; raw is what the server sent."
 }
 
+/** Refuses `--output` beside `--json`. */
+export const checkFormat = ({ isSet, shared }: Command.Invocation): Effect.Effect<void, Usage> =>
+  shared.json && isSet(output.name) ? usage("--json and --output are two formats.", "Use one of them.") : Effect.void
+
 const size = (data: string): string => {
   const bytes = Math.floor(data.replace(/=+$/, "").length * 3 / 4)
   return bytes < 1_024
@@ -78,7 +82,7 @@ const size = (data: string): string => {
     : `${(bytes / 1_048_576).toFixed(1)} MiB`
 }
 
-const linesOf = (text: string): ReadonlyArray<string> => text.replace(/\r?\n$/, "").split(/\r?\n/)
+const split = (text: string): ReadonlyArray<string> => text.replace(/\r?\n$/, "").split(/\r?\n/)
 
 const weak = (text: string): Screen.Line => [{ text, style: "weak" }]
 
@@ -86,42 +90,33 @@ const weak = (text: string): Screen.Line => [{ text, style: "weak" }]
 const fenced = (text: string, language: string): ReadonlyArray<string> => {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
   const fence = "`".repeat(longest + 1)
-  return [fence + language, ...linesOf(text), fence]
+  return [fence + language, ...split(text), fence]
 }
 
 /** Kinds of text that are Markdown, or nothing else, need no fence. */
 const isProse = (mimeType: string | undefined): boolean =>
   mimeType === undefined || /^text\/(plain|markdown)\b/.test(mimeType)
 
-const markdown = (part: Part): ReadonlyArray<Screen.Line> => {
+const linesOf = (part: Part, isMarkdown: boolean): ReadonlyArray<Screen.Line> => {
   switch (part._tag) {
     case "Text":
-      return isProse(part.mimeType)
-        ? linesOf(part.text)
-        : fenced(part.text, /^[\w.-]+\/(?:x-)?([\w-]+)/.exec(part.mimeType ?? "")?.[1] ?? "")
-    case "Blob":
-      return [`*${[part.label, part.mimeType, size(part.data)].filter(Boolean).join(", ")}*`]
+      return isMarkdown && !isProse(part.mimeType)
+        ? fenced(part.text, /^[\w.-]+\/(?:x-)?([\w-]+)/.exec(part.mimeType ?? "")?.[1] ?? "")
+        : split(part.text)
+    case "Blob": {
+      const what = [part.label, part.mimeType, size(part.data)].filter(Boolean).join(", ")
+      return [isMarkdown ? `*${what}*` : weak(`[${what}; --out FILE writes it]`)]
+    }
     case "Link":
-      return [`[${part.text}](<${part.uri}>)`]
-  }
-}
-
-const text = (part: Part): ReadonlyArray<Screen.Line> => {
-  switch (part._tag) {
-    case "Text":
-      return linesOf(part.text)
-    case "Blob":
-      return [
-        weak(`[${[part.label, part.mimeType, size(part.data)].filter(Boolean).join(", ")}; --out FILE writes it]`)
-      ]
-    case "Link":
-      return [weak(`[${part.text}]`)]
+      return [isMarkdown ? `[${part.text}](<${part.uri}>)` : weak(`[${part.text}]`)]
   }
 }
 
 /** Blank lines stand between the parts of Markdown. */
-export const lines = (parts: ReadonlyArray<Part>, format?: string): ReadonlyArray<Screen.Line> =>
-  parts.flatMap((part, at) => format === "markdown" ? [...(at === 0 ? [] : [""]), ...markdown(part)] : text(part))
+export const lines = (parts: ReadonlyArray<Part>, format?: string): ReadonlyArray<Screen.Line> => {
+  const isMarkdown = format === "markdown"
+  return parts.flatMap((part, at) => [...(isMarkdown && at > 0 ? [""] : []), ...linesOf(part, isMarkdown)])
+}
 
 /** The bytes of a part, or nothing of a link. */
 const bytesOf = (part: Part): Effect.Effect<ReadonlyArray<Uint8Array>, Usage> => {

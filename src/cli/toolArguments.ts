@@ -28,8 +28,7 @@ const { quote } = UntrustedText
 const isObject = (value: unknown): value is Record<string, Json> => isJsonObject(value)
 
 /** A list of names in a sentence, which a server may have made long. */
-const listed = (names: ReadonlyArray<string>): string =>
-  `${names.slice(0, 12).map((name) => quote(name)).join(", ")}${names.length > 12 ? ", …" : ""}`
+const listed = (names: ReadonlyArray<string>): string => UntrustedText.listed(names.map((name) => quote(name)), 12)
 
 export interface Assignment {
   readonly key: string
@@ -77,6 +76,8 @@ export const readAll = (
     const all: Array<Assignment> = []
     for (let at = 0; at < words.length; at++) {
       const word = words[at]!
+      // a dash stands for the standard input
+      if (word === "-") continue
       if (!unknown.has(at)) {
         all.push(yield* read(word))
         continue
@@ -96,7 +97,7 @@ export const readAll = (
             (properties.size === 0 ? "It takes none." : `It takes ${listed([...properties.keys()])}.`)
         )
       }
-      const next = unknown.has(at + 1) ? undefined : words[at + 1]
+      const next = unknown.has(at + 1) || words[at + 1] === "-" ? undefined : words[at + 1]
       const isFlag = Shape.alternatives(schema, properties.get(key)).some((one) => Shape.types(one).includes("boolean"))
       if (inline !== undefined) all.push(assignment(key, "text", inline))
       else if (isFlag && next !== "true" && next !== "false") all.push(assignment(key, "text", "true"))

@@ -5,6 +5,7 @@ import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as PermissionRule from "../safety/PermissionRule.ts"
 import * as ShellWords from "../text/shellWords.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
 
 export const Unattended = Schema.Struct({
@@ -46,10 +47,7 @@ export const of = (
 
 const maxListed = 5
 
-const listed = (names: ReadonlyArray<string>): string =>
-  names.length > maxListed
-    ? `${names.slice(0, maxListed).join(", ")} and ${names.length - maxListed} more`
-    : names.join(", ")
+const listed = (names: ReadonlyArray<string>): string => UntrustedText.listed(names, maxListed)
 
 /** What holds for clients that cannot ask a person, printed at the start. */
 export const banner = ({ allow, allows, options, trusted }: Unattended): ReadonlyArray<string> => {

@@ -19,7 +19,7 @@ import type * as ServerStatus from "../runtime/ServerStatus.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import * as Scoped from "../scoped.ts"
-import { excerpt } from "../text/UntrustedText.ts"
+import { excerpt, listed } from "../text/UntrustedText.ts"
 
 /** Lines that a busy application may leave unwritten; the oldest are lost first. */
 const backlog = 1_024
@@ -73,10 +73,7 @@ const warning = logging(LogLevel.Warning)
 /** A warning in bad times, and for debugging otherwise. */
 const warningIf = (isBad: boolean) => isBad ? warning : debug
 
-const list = (names: ReadonlyArray<string>, most = 10): string => {
-  const shown = names.slice(0, most).map((name) => excerpt(name, 64)).join(", ")
-  return names.length > most ? `${shown} and ${names.length - most} more` : shown
-}
+const list = (names: ReadonlyArray<string>, most = 10): string => listed(names.map((name) => excerpt(name, 64)), most)
 
 const names = (those: ReadonlyArray<{ readonly server: string }>): string => list(those.map(({ server }) => server))
 

@@ -38,3 +38,7 @@ export const codePoints = (text: string): ReadonlyArray<string> =>
     new Set(Array.from(text).filter((char) => char > "\u007f")),
     (char) => `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`
   )
+
+/** `a, b and 3 more`. */
+export const listed = (items: ReadonlyArray<string>, most: number): string =>
+  items.slice(0, most).join(", ") + (items.length > most ? ` and ${items.length - most} more` : "")

@@ -104,7 +104,7 @@ describe("arguments that are typed", () => {
     [["open.x=y"], "\"open.x\" has to be integer, and \"y\" is not."],
     [
       ["__proto__.x=1"],
-      "The tool takes no argument \"__proto__\". It takes \"text\", \"count\", \"ratio\", \"flag\", \"state\", \"only\", \"maybe\", \"either\", \"textFirst\", \"texts\", \"numbers\", \"any\", …."
+      "The tool takes no argument \"__proto__\". It takes \"text\", \"count\", \"ratio\", \"flag\", \"state\", \"only\", \"maybe\", \"either\", \"textFirst\", \"texts\", \"numbers\", \"any\" and 6 more."
     ]
   ]
   for (const [words, said] of faults) {

@@ -11,7 +11,7 @@ import type * as JsonRpc from "../../transport/JsonRpc.ts"
 import * as Application from "../Application.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
-import { Usage } from "../Command.ts"
+import { type Usage, usage } from "../Command.ts"
 import { sharedOptions } from "../commandLine.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Offered from "../offered.ts"
@@ -30,29 +30,20 @@ export const Called = Schema.Struct({
   attempts: Schema.Number
 })
 
-const readFile = Effect.fnUntraced(function*(path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const wrong = (why: string) =>
-    new Usage({
-      detail: `The file "${path}" cannot be read: ${why}.`,
-      next: "A value that begins with @ is written @@."
-    })
-  const read = Effect.gen(function*() {
+/** The text of a file that an argument names. */
+const fileText = (path: string): Effect.Effect<string, Usage> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
     const { size } = yield* fs.stat(path)
-    return size > Screen.maxInput ? yield* wrong("it is too large") : yield* fs.readFileString(path)
-  })
-  return yield* Effect.catchTags(read, {
-    BadArgument: () => Effect.fail(wrong("it is no path")),
-    SystemError: ({ reason }) => Effect.fail(wrong(reason === "NotFound" ? "there is no such file" : reason))
-  })
-})
-
-/** The assignments with the contents of their files. */
-const filled = (assignments: ReadonlyArray<Arguments.Assignment>) =>
-  Effect.forEach(
-    assignments,
-    (one) => one.isFile ? Effect.map(readFile(one.value), (value) => ({ ...one, value })) : Effect.succeed(one)
-  ).pipe(
+    return size > Screen.maxInput ? yield* Effect.fail("it is too large") : yield* fs.readFileString(path)
+  }).pipe(
+    Effect.catchTags({
+      BadArgument: () => Effect.fail("it is no path"),
+      SystemError: ({ reason }) => Effect.fail(reason === "NotFound" ? "there is no such file" : reason)
+    }),
+    Effect.catchAll((why) =>
+      usage(`The file "${path}" cannot be read: ${why}.`, "A value that begins with @ is written @@.")
+    ),
     Effect.provide(NodeFileSystem.layer)
   )
 
@@ -61,10 +52,7 @@ const whole = (given: string | undefined, isPiped: boolean) =>
   Effect.gen(function*() {
     if (!isPiped) return given === undefined ? undefined : yield* Arguments.object(given, "--args")
     if (given !== undefined) {
-      return yield* new Usage({
-        detail: "Arguments are given with --args and on the standard input.",
-        next: "Use one of them."
-      })
+      return yield* usage("Arguments are given with --args and on the standard input.", "Use one of them.")
     }
     const input = yield* Screen.piped
     return yield* Arguments.object(input.trim() === "" ? "{}" : input, "The standard input")
@@ -75,22 +63,20 @@ type Build = (schema: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, U
 /** Reads all arguments before a server is started, but for `--key value`, which only the schema can tell from options. */
 const typed = ({ args, unknown, value }: Command.Invocation): Effect.Effect<Build, Usage, Screen.Screen> =>
   Effect.gen(function*() {
-    const isPiped = args.includes("-")
-    const words = args.map((word, at) => ({ word, isUnknown: unknown.has(at) })).slice(1)
-      .filter(({ word }) => word !== "-")
-    const at = new Set(words.flatMap(({ isUnknown }, at) => isUnknown ? [at] : []))
+    const options = [...command.options, ...sharedOptions]
+    const [, ...words] = args
+    const toolOptions = new Set(Array.from(unknown, (at) => at - 1))
     const read = (schema: JsonRpc.JsonObject) =>
       Effect.flatMap(
-        Arguments.readAll(words.map(({ word }) => word), at, schema, [...command.options, ...sharedOptions]),
-        filled
+        Arguments.readAll(words, toolOptions, schema, options),
+        Effect.forEach((one) =>
+          one.isFile ? Effect.map(fileText(one.value), (value) => ({ ...one, value })) : Effect.succeed(one)
+        )
       )
-    const base = yield* whole(value("args"), isPiped)
-    const early = at.size > 0 ? undefined : yield* read({})
+    const base = yield* whole(value("args"), words.includes("-"))
+    const early = unknown.size > 0 ? undefined : yield* read({})
     return (schema) =>
-      Effect.flatMap(
-        early === undefined ? read(schema) : Effect.succeed(early),
-        (all) => Arguments.build(schema, all, base)
-      )
+      Effect.flatMap(early ? Effect.succeed(early) : read(schema), (all) => Arguments.build(schema, all, base))
   })
 
 const width = 24
@@ -144,19 +130,17 @@ const perform = (
     return isError ? ExitCode.tool : ExitCode.ok
   })
 
+/** Asks for the tool and its arguments, on a terminal of its own. */
 const guided: Command.Command["run"] = (invocation) =>
   Effect.gen(function*() {
     const { args: [ref, ...words], shared, value } = invocation
-    const screen = yield* Screen.Screen
-    const { application: open } = yield* Application.Open
-    if (!screen.isInteractive || open !== undefined) {
-      return yield* new Usage({
-        detail: open === undefined ? "There is no terminal to ask at." : "It asks on a terminal of its own.",
-        next: open === undefined ? "Write the tool and its arguments; mcp-runtime show tells what it takes." : undefined
-      })
+    if ((yield* Application.Open).application !== undefined) return yield* usage("It asks on a terminal of its own.")
+    if (!(yield* Screen.Screen).isInteractive) {
+      const next = "Write the tool and its arguments; mcp-runtime show tells what it takes."
+      return yield* usage("There is no terminal to ask at.", next)
     }
     if (words.length > 0 || value("args") !== undefined) {
-      return yield* new Usage({ detail: "The wizard asks for the arguments.", next: "Write them, or --wizard." })
+      return yield* usage("The wizard asks for the arguments.", "Write them, or --wizard.")
     }
     return yield* Application.use(shared, Offered.choiceOf(ref ?? "", shared, { answers: true }), (application) =>
       Effect.gen(function*() {
@@ -168,27 +152,18 @@ const guided: Command.Command["run"] = (invocation) =>
       }))
   })
 
-const run: Command.Command["run"] = (invocation) => {
-  const { args: [ref = ""], isSet, shared } = invocation
-  if (shared.json && isSet("output")) {
-    return Effect.fail(new Usage({ detail: "--json and --output are two formats.", next: "Use one of them." }))
-  }
-  return isSet("wizard") ?
-    guided(invocation) :
-    Effect.flatMap(
-      typed(invocation),
-      (build) =>
-        Application.use(
-          shared,
-          Offered.choiceOf(ref, shared, { answers: true }),
-          (application) =>
-            Effect.gen(function*() {
-              const found = yield* Offered.tool(ref, application)
-              return yield* perform(application, found, yield* build(found.inputSchema), invocation)
-            })
-        )
-    )
-}
+const run: Command.Command["run"] = (invocation) =>
+  Effect.gen(function*() {
+    const { args: [ref = ""], isSet, shared } = invocation
+    yield* CallResult.checkFormat(invocation)
+    if (isSet("wizard")) return yield* guided(invocation)
+    const build = yield* typed(invocation)
+    return yield* Application.use(shared, Offered.choiceOf(ref, shared, { answers: true }), (application) =>
+      Effect.gen(function*() {
+        const found = yield* Offered.tool(ref, application)
+        return yield* perform(application, found, yield* build(found.inputSchema), invocation)
+      }))
+  })
 
 export const command: Command.Command = {
   description: [

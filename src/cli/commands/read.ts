@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import * as Application from "../Application.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
-import { Usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
@@ -60,39 +59,38 @@ const find = (uri: string, application: Application.Application) =>
     })
   })
 
-const run: Command.Command["run"] = ({ args: [uri = ""], shared, value }) => {
-  const format = value("output")
-  if (shared.json && format !== undefined) {
-    return Effect.fail(new Usage({ detail: "--json and --output are two formats.", next: "Use one of them." }))
-  }
-  return Application.use(
-    shared,
-    Offered.choice(undefined, shared, { answers: true, once: true }),
-    (application) =>
-      Effect.gen(function*() {
-        const { ask, runtime } = application
-        const screen = yield* Screen.Screen
-        const [named, ...others] = shared.servers
-        // a server may have more than it lists
-        const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application)
-        const contents = yield* ask(runtime.readResource(server, uri, { origin: "person" }))
-        const file = value("out")
-        const parts = contents.map(CallResult.ofResource)
-        if (file !== undefined) yield* CallResult.write(file, yield* CallResult.bytes(parts))
-        if (shared.json) {
-          yield* screen.json(Read, { server, uri, contents })
-        } else if (file === undefined && format === "raw") {
-          for (const one of yield* CallResult.bytes(parts)) yield* screen.bytes(one)
-        } else if (file === undefined) {
-          for (const [at, part] of parts.entries()) {
-            if (parts.length > 1) yield* screen.out([{ text: contents[at]!.uri, style: "strong" }])
-            yield* screen.out(...CallResult.lines([part], format))
+const run: Command.Command["run"] = (invocation) =>
+  Effect.gen(function*() {
+    const { args: [uri = ""], shared, value } = invocation
+    yield* CallResult.checkFormat(invocation)
+    return yield* Application.use(
+      shared,
+      Offered.choice(undefined, shared, { answers: true, once: true }),
+      (application) =>
+        Effect.gen(function*() {
+          const screen = yield* Screen.Screen
+          const [format, out] = [value("output"), value("out")]
+          const [named, ...others] = shared.servers
+          // a server may have more than it lists
+          const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application)
+          const contents = yield* application.ask(
+            application.runtime.readResource(server, uri, { origin: "person" })
+          )
+          const parts = contents.map(CallResult.ofResource)
+          if (out !== undefined) yield* CallResult.write(out, yield* CallResult.bytes(parts))
+          if (shared.json) yield* screen.json(Read, { server, uri, contents })
+          else if (out === undefined && format === "raw") {
+            for (const one of yield* CallResult.bytes(parts)) yield* screen.bytes(one)
+          } else if (out === undefined) {
+            for (const [at, part] of parts.entries()) {
+              if (parts.length > 1) yield* screen.out([{ text: contents[at]!.uri, style: "strong" }])
+              yield* screen.out(...CallResult.lines([part], format))
+            }
           }
-        }
-        return ExitCode.ok
-      })
-  )
-}
+          return ExitCode.ok
+        })
+    )
+  })
 
 export const command: Command.Command = {
   description: [
