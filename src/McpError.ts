@@ -11,6 +11,7 @@ export {
   type ExitCode,
   exitCode,
   exitCodes,
+  fault,
   forModel,
   forPerson,
   logIn,

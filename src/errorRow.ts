@@ -181,6 +181,9 @@ export const forPerson = (error: AnyError): string | undefined =>
 
 export const logIn = (server: string): string => render("{logIn}", { server } as AnyError)
 
+/** What happened, in a few words. */
+export const fault = (error: AnyError): string => render(merged(error).fault ?? "", error)
+
 export interface Advice {
   readonly what: string
   readonly next: string
@@ -189,8 +192,8 @@ export interface Advice {
 }
 
 export const forModel = (error: AnyError): Advice => {
-  const { fault = "", model = "", theirs } = merged(error)
-  const what = render(fault, error)
+  const { model = "", theirs } = merged(error)
+  const what = fault(error)
   return {
     what: error.server === ""
       ? `${what.charAt(0).toUpperCase()}${what.slice(1)}.`

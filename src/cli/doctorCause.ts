@@ -21,48 +21,13 @@ export interface Facts {
   readonly stderr: string | undefined
 }
 
-/** Absent is what the words for the error and its own advice say as well. */
+/** Where one is absent, the error's own fault or advice fits. */
 interface Cause {
   readonly cause?: string
   readonly hint?: string
 }
 
-/** By the label of the error. */
-const words: ReadonlyMap<string, string> = new Map([
-  ["ConfigurationError", "its configuration cannot be used"],
-  ["SpawnFailed", "the system could not start the command"],
-  ["SpawnFailed/folder", "its working folder does not exist"],
-  ["HandshakeFailed/rejected", "it refuses to initialize"],
-  ["HandshakeFailed/version", "the protocol version is wrong"],
-  ["ConnectionLost/stream-interrupted", "its answer broke off"],
-  ["ProtocolViolation", "it breaks the protocol"],
-  ["ProtocolViolation/pagination", "its list never ends"],
-  ["NetworkError", "the network fails"],
-  ["NetworkError/tls", "its TLS cannot be used"],
-  ["HttpError/content-type", "something else answers there"],
-  ["HttpError/forbidden", "the credentials do not suffice"],
-  ["HttpError/redirect", "the URL leads elsewhere"],
-  ["HttpError/origin", "it sends its clients to another origin"],
-  ["HttpError/rate-limited", "it was asked too often"],
-  ["HttpError/unavailable", "it is unavailable for a while"]
-])
-
-const codeOf = (error: McpError.McpError): string | number | null | undefined =>
-  "code" in error
-    ? error.code
-    : error._tag === "HttpError" && error.reason !== "content-type"
-    ? error.status
-    : undefined
-
-/** The label of an error in words, and its code. */
-const named = (error: McpError.McpError): string => {
-  const label = McpError.label(error)
-  const text = words.get(label) ?? label.replaceAll(/(?<=[a-z])[A-Z]/g, " $&").replaceAll(/[-/]/g, " ").toLowerCase()
-  const code = codeOf(error) ?? undefined
-  return code === undefined ? text : `${text} (${code})`
-}
-
-const configuration = ({ server, variable }: McpError.ConfigurationError): Cause | undefined => {
+const configuration = ({ server, variable }: McpError.ConfigurationError): Cause => {
   const name = variable?.from ?? variable?.name ?? ""
   switch (variable?.why) {
     case "input-required":
@@ -79,12 +44,13 @@ const configuration = ({ server, variable }: McpError.ConfigurationError): Cause
           + `with \`mcp-runtime approve ${ShellWords.quote(server)} --variable ${ShellWords.quote(name)}\`.`
       }
     case undefined:
-      return undefined
+      return { cause: "its configuration cannot be used" }
   }
 }
 
 const spawn = (error: McpError.SpawnFailed, { folders }: Facts): Cause | undefined => {
   const { command = "", errno, reason } = error
+  if (reason === "folder") return { cause: "its working folder does not exist" }
   if (reason !== "command") return undefined
   if (errno === "EACCES") return { cause: "the command may not be run" }
   if (errno !== "ENOENT" && errno !== "ENOTDIR") return undefined
@@ -158,6 +124,8 @@ const lost = ({ code, reason, signal }: McpError.ConnectionLost, { stderr, step 
 }
 
 const http = ({ reason, status = 0 }: McpError.HttpError, { config }: Facts): Cause | undefined => {
+  if (reason === "forbidden") return { cause: "the credentials do not suffice (403)" }
+  if (reason === "content-type") return { cause: "something else answers there" }
   if (reason !== "status") return undefined
   if (status >= 500) {
     return {
@@ -209,14 +177,14 @@ const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts:
   ConnectionLost: (error, facts) =>
     (error.reason === "exited" ? undefined : noisy(facts)) ?? blamed(facts) ?? lost(error, facts),
   ProtocolViolation: ({ reason }, facts) => reason === "message" ? noisy(facts) : undefined,
-  HandshakeFailed: ({ got = "", reason, supported = [] }) =>
-    reason === "version"
-      ? { hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.` }
-      : undefined,
-  NetworkError: ({ code }) => {
-    const cause = unreached.get(code)
-    return cause === undefined ? undefined : { cause }
-  },
+  HandshakeFailed: ({ code, got = "", reason, supported = [] }) =>
+    reason === "rejected" ? { cause: `it refuses to initialize (${code})` } : {
+      cause: "the protocol version is wrong",
+      hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
+    },
+  NetworkError: ({ code, reason }) => ({
+    cause: reason === "tls" ? `its TLS cannot be used (${code})` : unreached.get(code) ?? `the network fails (${code})`
+  }),
   HttpError: http,
   AuthorizationFailed: authorization,
   RemoteError: ({ code }, { step }) => ({
@@ -230,7 +198,7 @@ const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts:
 }
 
 export const ofError = (error: McpError.McpError, facts: Facts) => ({
-  cause: named(error),
+  cause: McpError.fault(error),
   hint: McpError.forPerson(error),
   // the row of a tag takes the errors of that tag
   ...rows[error._tag]?.(error as never, facts)

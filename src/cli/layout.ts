@@ -27,32 +27,12 @@ export type Cell = Screen.Span | string
 
 const gap = 2
 
-const textOf = (cell: Cell): string => UntrustedText.escape(typeof cell === "string" ? cell : cell.text)
-
-const styleOf = (cell: Cell): Screen.Style => typeof cell === "string" ? "plain" : cell.style
-
-export const lines = (
-  header: ReadonlyArray<string>,
-  rows: ReadonlyArray<ReadonlyArray<Cell>>,
-  columns: number
-): ReadonlyArray<Screen.Line> => {
-  const all = [header.map((text): Cell => ({ text, style: "weak" })), ...rows]
-  const widths = header.map((_, at) => Math.max(...all.map((row) => width(textOf(row[at] ?? "")))))
-  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + gap, 0)
-  const room = Math.max(12, columns - before)
-  return all.map((row) =>
-    row.map((cell, at): Screen.Span => {
-      const text = textOf(cell)
-      const isLast = at === header.length - 1
-      return { text: isLast ? fitted(text, room) : padded(text, widths[at]! + gap), style: styleOf(cell) }
-    })
-  )
-}
-
-/** A column, and how soon it may be left out where there is no room: the highest first, and never without one. */
-export interface Column {
+/** A column of a table. */
+export interface Column<A> {
   readonly title: string
-  readonly rank?: number | undefined
+  /** Where there is no room, the column with the highest rank is left out first, and one without a rank never. */
+  readonly rank?: number
+  readonly cell: (row: A) => Cell
 }
 
 /** The fewest columns of the first column. */
@@ -61,37 +41,43 @@ const leastFirst = 10
 /** The last column is cut before another is left out for it, but not to less than this. */
 const enough = 30
 
-/** The same with columns that may be left out, and the first of them cut once that does not help. */
-export const narrowed = (
-  header: ReadonlyArray<Column>,
-  rows: ReadonlyArray<ReadonlyArray<Cell>>,
-  columns: number
+const spanOf = (cell: Cell): Screen.Span =>
+  typeof cell === "string"
+    ? { text: UntrustedText.escape(cell), style: "plain" }
+    : { ...cell, text: UntrustedText.escape(cell.text) }
+
+/** Rows under each other. Where leaving out columns does not help, the first is cut, unless it has to be `whole`. */
+export const table = <A>(
+  columns: ReadonlyArray<Column<A>>,
+  rows: ReadonlyArray<A>,
+  room: number,
+  { whole = false } = {}
 ): ReadonlyArray<Screen.Line> => {
-  const widths = header.map(({ title }, at) =>
-    Math.max(width(title), ...rows.map((row) => width(textOf(row[at] ?? ""))))
-  )
-  const total = (kept: ReadonlyArray<number>) =>
-    kept.reduce(
-      (sum, at, nth) => sum + (nth === kept.length - 1 ? Math.min(widths[at]!, enough) : widths[at]! + gap),
-      0
-    )
-  let kept = header.map((_, at) => at)
-  while (total(kept) > columns) {
-    const next = kept.reduce<number | undefined>(
-      (last, at) => (header[at]!.rank ?? 0) > (last === undefined ? 0 : header[last]!.rank ?? 0) ? at : last,
-      undefined
-    )
-    if (next === undefined) break
-    kept = kept.filter((at) => at !== next)
+  const all = columns.map(({ cell, rank = 0, title }) => {
+    const cells = [{ text: title, style: "weak" } as const, ...rows.map(cell)].map(spanOf)
+    return { cells, rank, width: Math.max(...cells.map(({ text }) => width(text))) }
+  })
+  let kept = all
+  const total = () =>
+    kept.reduce((sum, { width }, at) => sum + (at === kept.length - 1 ? Math.min(width, enough) : width + gap), 0)
+  while (total() > room && kept.some(({ rank }) => rank > 0)) {
+    const highest = Math.max(...kept.map(({ rank }) => rank))
+    kept = kept.filter(({ rank }) => rank < highest)
   }
-  const first = Math.max(leastFirst, widths[0]! - Math.max(0, total(kept) - columns))
-  const cells = rows.map((row) =>
-    kept.map((at): Cell => {
-      const cell = row[at] ?? ""
-      return at === 0 ? { text: fitted(textOf(cell), first), style: styleOf(cell) } : cell
+  const first = kept[0]!.width
+  const cut = whole ? first : Math.min(first, Math.max(leastFirst, first - Math.max(0, total() - room)))
+  const widths = kept.map(({ width }, at) => at === 0 ? cut : width)
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + gap, 0)
+  return ["", ...rows].map((_, row) =>
+    kept.map(({ cells }, at) => {
+      const { style, text } = cells[row]!
+      const isLast = at === kept.length - 1
+      const shown = isLast
+        ? fitted(text, Math.max(12, room - before))
+        : padded(fitted(text, widths[at]!), widths[at]! + gap)
+      return { text: shown, style }
     })
   )
-  return lines(kept.map((at) => header[at]!.title), cells, columns)
 }
 
 /** `1 tool`, `2 tools` */

@@ -36,14 +36,14 @@ export const hostsOf = ({ files }: ConfigDiscovery.Discovery): ReadonlyArray<Hos
 }
 
 export const lines = (hosts: ReadonlyArray<Host>, near: (path: string) => string, columns: number) =>
-  Layout.narrowed(
-    [{ title: "HOST" }, { title: "PROGRAM", rank: 1 }, { title: "SERVERS" }, { title: "FILE", rank: 2 }],
-    hosts.map(({ host, path, servers, title }) => [
-      { text: host, style: "strong" as const },
-      title,
-      String(servers),
-      near(path)
-    ]),
+  Layout.table<Host>(
+    [
+      { title: "HOST", cell: ({ host }) => ({ text: host, style: "strong" }) },
+      { title: "PROGRAM", rank: 1, cell: ({ title }) => title },
+      { title: "SERVERS", cell: ({ servers }) => String(servers) },
+      { title: "FILE", rank: 2, cell: ({ path }) => near(path) }
+    ],
+    hosts,
     columns
   )
 

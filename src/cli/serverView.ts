@@ -190,7 +190,10 @@ export const all = (
   const found = discovery.servers.filter(({ name }) => names.length === 0 || names.includes(name))
   return found.map((one) => {
     const info = infos.get(one.name)
-    return { found: one, info, view: of(one, discovery, info, unlisted.get(one.name)) }
+    const view = of(one, discovery, info, unlisted.get(one.name))
+    /** The fields that documents have in common. */
+    const document = { ...info, ...view, tools: info?.toolCount, error: view.error && failureOf(view.error) }
+    return { found: one, info, view, document }
   })
 }
 

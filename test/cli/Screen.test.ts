@@ -205,10 +205,13 @@ describe("what is drawn again and again", () => {
 })
 
 describe("a table", () => {
+  const columnsOf = (titles: ReadonlyArray<string>, ranks: ReadonlyArray<number> = []) =>
+    titles.map((title, at) => ({ title, rank: ranks[at] ?? 0, cell: (row: ReadonlyArray<string>) => row[at] ?? "" }))
+
   const rows = [["a", "short"], ["longer", "a text that is longer than its terminal\u001b"]]
 
   const texts = (columns: number) =>
-    Layout.lines(["N", "ABOUT"], rows, columns).map((line) =>
+    Layout.table(columnsOf(["N", "ABOUT"]), rows, columns).map((line) =>
       (line as ReadonlyArray<Screen.Span>).map(({ text }) => text).join("")
     )
 
@@ -217,10 +220,10 @@ describe("a table", () => {
   })
 
   it("leaves out what is least wanted, and then cuts its first column", () => {
-    const header = [{ title: "NAME" }, { title: "STATE" }, { title: "A", rank: 1 }, { title: "B", rank: 2 }]
+    const header = columnsOf(["NAME", "STATE", "A", "B"], [0, 0, 1, 2])
     const rows = [["n".repeat(14), "good", "1", "22"], ["日本", "bad", "333", "4"]]
     const texts = (columns: number) =>
-      Layout.narrowed(header, rows, columns).map((line) =>
+      Layout.table(header, rows, columns).map((line) =>
         (line as ReadonlyArray<Screen.Span>).map(({ text }) => text).join("")
       )
     assert.deepStrictEqual(texts(30), [

@@ -227,7 +227,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   // the root: issue 17 asks for 3,300 together with the runtime
   stderrReader: 244,
   // beside the table `errorRows.ts`
-  McpError: 612,
+  McpError: 614,
   broadcast: 72,
   McpEvent: 216,
   McpRuntime: 318,
@@ -254,7 +254,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   // 3,800; over it is the question whether a model may use anything of a server
   safety: 3_832,
   // a ratchet: issue 20 asks for 5,600
-  cli: 10_180,
+  cli: 9_930,
   // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")
   server: 4_340,
   // a ratchet: issue 19 asks for 2,300

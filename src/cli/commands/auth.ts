@@ -82,26 +82,13 @@ const until = ({ expiresAt, renewable, state }: Login): string => {
   return typeof expiresAt === "number" ? minute(expiresAt) : "not said"
 }
 
-const header: ReadonlyArray<Layout.Column> = [
-  { title: "SERVER" },
-  { title: "LOGIN" },
-  { title: "RIGHTS", rank: 3 },
-  { title: "UNTIL", rank: 2 },
-  { title: "ISSUER", rank: 1 }
+const columns: ReadonlyArray<Layout.Column<Login>> = [
+  { title: "SERVER", cell: ({ server }) => ({ text: server, style: "strong" }) },
+  { title: "LOGIN", cell: ({ state }) => ({ text: state, style: styles[state] }) },
+  { title: "RIGHTS", rank: 3, cell: ({ scopes }) => scopes.join(" ") || "-" },
+  { title: "UNTIL", rank: 2, cell: until },
+  { title: "ISSUER", rank: 1, cell: ({ issuer }) => issuer ?? "-" }
 ]
-
-const table = (logins: ReadonlyArray<Login>, columns: number): ReadonlyArray<Screen.Line> =>
-  Layout.narrowed(
-    header,
-    logins.map((login) => [
-      { text: login.server, style: "strong" },
-      { text: login.state, style: styles[login.state] },
-      login.scopes.length === 0 ? "-" : login.scopes.join(" "),
-      until(login),
-      login.issuer ?? "-"
-    ]),
-    columns
-  )
 
 const isRemote = (found: ConfigDiscovery.Found): boolean => {
   const transport = View.transportOf(found)
@@ -195,7 +182,7 @@ const status = (
       ? { logins, out: [], notes: ["No server here is a remote one, so there are no logins."] } satisfies Told
       : {
         logins,
-        out: table(logins, screen.columns),
+        out: Layout.table(columns, logins, screen.columns),
         notes: [...logins.flatMap(({ error }) => error?.message ?? []), `Logins are kept in ${yield* keptIn}.`]
       } satisfies Told
   })

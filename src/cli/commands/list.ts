@@ -37,27 +37,30 @@ export const Servers = Schema.Struct({
 })
 
 const documentOf = (
-  { found, info, view }: ReturnType<typeof View.all>[number],
+  { document, found }: ReturnType<typeof View.all>[number],
   { issues }: ConfigDiscovery.Discovery
 ) => ({
-  ...info,
-  ...view,
+  ...document,
   transport: View.transportOf(found),
   scope: found.provenance.scope,
-  tools: info?.toolCount,
   from: found.provenance,
-  error: view.error && View.failureOf(view.error),
   issues: IssueShape.ofServer(found, issues)
 })
 
-const columns: ReadonlyArray<Layout.Column> = [
-  { title: "SERVER" },
-  { title: "TRANSPORT", rank: 3 },
-  { title: "STATE" },
-  { title: "TOOLS", rank: 1 },
-  { title: "ERA", rank: 4 },
-  { title: "SCOPE", rank: 2 },
-  { title: "FROM" }
+type Row = ReturnType<typeof documentOf>
+
+const columnsOf = (near: (path: string) => string): ReadonlyArray<Layout.Column<Row>> => [
+  { title: "SERVER", cell: ({ name }) => ({ text: name, style: "strong" }) },
+  { title: "TRANSPORT", rank: 3, cell: ({ transport = "-" }) => transport },
+  { title: "STATE", cell: ({ pausedUntil, state }) => View.span(state, pausedUntil) },
+  { title: "TOOLS", rank: 1, cell: ({ tools = "-" }) => String(tools) },
+  { title: "ERA", rank: 4, cell: ({ era = "-" }) => era },
+  { title: "SCOPE", rank: 2, cell: ({ scope }) => scope },
+  {
+    title: "FROM",
+    cell: ({ from: { line, path, provider } }) =>
+      path === undefined ? provider : `${near(path)}${line === undefined ? "" : `:${line}`}`
+  }
 ]
 
 export const command: Command.Command = {
@@ -85,18 +88,7 @@ export const command: Command.Command = {
           if (shared.json) yield* screen.json(Servers, { servers: documents })
           else if (servers.length === 0) yield* NoServers.note
           else {
-            const rows = documents.map((one): ReadonlyArray<Layout.Cell> => [
-              { text: one.name, style: "strong" },
-              one.transport ?? "-",
-              View.span(one.state, one.pausedUntil),
-              String(one.tools ?? "-"),
-              one.era ?? "-",
-              one.scope,
-              one.from.path === undefined
-                ? one.from.provider
-                : `${near(one.from.path)}${one.from.line === undefined ? "" : `:${one.from.line}`}`
-            ])
-            yield* screen.out(...Layout.narrowed(columns, rows, screen.columns))
+            yield* screen.out(...Layout.table(columnsOf(near), documents, screen.columns))
             yield* screen.note(...servers.flatMap(({ view }) => View.lines(view, screen.columns)))
           }
           return yield* View.conclude(servers.map(({ view }) => view), isSet)

@@ -8,7 +8,7 @@ import type * as CircuitBreaker from "../../resilience/CircuitBreaker.ts"
 import * as Scoped from "../../scoped.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import { Usage } from "../Command.ts"
+import { usage } from "../Command.ts"
 import * as CommandLine from "../commandLine.ts"
 import * as ExitCode from "../ExitCode.ts"
 import * as Following from "../following.ts"
@@ -69,8 +69,6 @@ interface Watching {
   readonly application: Application.Application
   readonly shared: Command.Shared
   readonly latency: Latency.Latency
-  readonly every: Duration.Duration
-  readonly time: Duration.Duration | undefined
 }
 
 /** All servers now, in the order of the configuration. */
@@ -78,35 +76,20 @@ const look = ({ application: { renewed }, latency, shared }: Watching): Effect.E
   Effect.gen(function*() {
     const { discovery, runtime } = yield* renewed
     const servers = yield* runtime.servers.list
-    return View.all({ servers, unlisted: new Map() }, discovery, shared.servers).map(({ info, view }): Seen => {
+    return View.all({ servers, unlisted: new Map() }, discovery, shared.servers).map(({ document, info, view }) => {
       const latencies = latency.of(view.name)
-      const server: Server = {
-        ...info,
-        ...view,
+      const server = {
+        ...document,
         breaker: breakers[info?.breaker._tag ?? "Closed"],
         latency: latencies.at(-1),
         latencies,
         calls: info?.callsInFlight ?? 0,
         called: latency.called(view.name),
-        reconnects: info?.reconnects ?? 0,
-        tools: info?.toolCount,
-        error: view.error && View.failureOf(view.error)
+        reconnects: info?.reconnects ?? 0
       }
       return { server, view }
     })
   })
-
-const columns: ReadonlyArray<Layout.Column> = [
-  { title: "SERVER" },
-  { title: "STATE" },
-  { title: "BREAKER", rank: 3 },
-  { title: "LATENCY", rank: 1 },
-  { title: "LAST", rank: 2 },
-  { title: "CALLS", rank: 4 },
-  { title: "RECONNECTS", rank: 5 },
-  { title: "ERA", rank: 6 },
-  { title: "SINCE", rank: 7 }
-]
 
 const sinceOf = ({ connectedSince }: Server, now: number): string => {
   if (typeof connectedSince !== "number") return "-"
@@ -114,25 +97,24 @@ const sinceOf = ({ connectedSince }: Server, now: number): string => {
   return seconds < 1 ? "0s" : Duration.format(Duration.seconds(seconds))
 }
 
+const columns = (now: number): ReadonlyArray<Layout.Column<Server>> => [
+  { title: "SERVER", cell: ({ name }) => ({ text: name, style: "strong" }) },
+  { title: "STATE", cell: ({ pausedUntil, state }) => View.span(state, pausedUntil) },
+  {
+    title: "BREAKER",
+    rank: 3,
+    cell: ({ breaker }) => ({ text: breaker, style: breaker === "closed" ? "plain" : "bad" })
+  },
+  { title: "LATENCY", rank: 1, cell: ({ latency }) => typeof latency === "number" ? Latency.format(latency) : "-" },
+  { title: "LAST", rank: 2, cell: ({ latencies }) => Latency.sparkline(latencies) },
+  { title: "CALLS", rank: 4, cell: ({ called, calls }) => calls === 0 ? String(called) : `${called} + ${calls}` },
+  { title: "RECONNECTS", rank: 5, cell: ({ reconnects }) => String(reconnects) },
+  { title: "ERA", rank: 6, cell: ({ era }) => era ?? "-" },
+  { title: "SINCE", rank: 7, cell: (server) => sinceOf(server, now) }
+]
+
 const table = (seen: ReadonlyArray<Seen>, now: number, width: number): ReadonlyArray<Screen.Line> =>
-  Layout.narrowed(
-    columns,
-    seen.map(({ server }): ReadonlyArray<Layout.Cell> => {
-      const { breaker, called, calls, era, latencies, latency, name, pausedUntil, reconnects, state } = server
-      return [
-        { text: name, style: "strong" },
-        View.span(state, pausedUntil),
-        { text: breaker, style: breaker === "closed" ? "plain" : "bad" },
-        typeof latency === "number" ? Latency.format(latency) : "-",
-        Latency.sparkline(latencies),
-        calls === 0 ? String(called) : `${called} + ${calls}`,
-        String(reconnects),
-        era ?? "-",
-        sinceOf(server, now)
-      ]
-    }),
-    width
-  )
+  Layout.table(columns(now), seen.map(({ server }) => server), width)
 
 const causes = (seen: ReadonlyArray<Seen>, width: number): ReadonlyArray<Screen.Line> =>
   seen.flatMap(({ view }) => View.lines(view, width))
@@ -192,60 +174,58 @@ const resized = (screen: Screen.Screen["Type"]): Stream.Stream<void> =>
     { bufferSize: 1, strategy: "sliding" }
   )
 
-/** A picture that is drawn anew in its place: after each change, and every second with its time. */
-const drawn = (watching: Watching) =>
-  Effect.scoped(Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const { application: { runtime: { servers: { changes } } }, every, latency, time } = watching
-    const redraw = yield* screen.redraw
-    const draw = Effect.gen(function*() {
-      const seen = yield* look(watching)
-      const at = yield* Clock.currentTimeMillis
-      const width = screen.columns - 1
-      yield* redraw(
-        ...(seen.length === 0 ? ["There are no servers here."] : table(seen, at, width)),
-        ...causes(seen, width),
-        [{ text: `${Following.clock(at)} UTC; Ctrl-C ends`, style: "weak" }]
-      )
-    })
-    yield* Stream.mergeAll([
-      Stream.as(changes, undefined),
-      Stream.tick("1 second"),
-      Stream.mapEffect(Stream.tick(every), () => latency.measure),
-      Stream.mapEffect(changes, () => latency.greet),
-      resized(screen)
-    ], { concurrency: "unbounded" }).pipe(Following.until(time), Stream.runForEach(() => draw))
-  }))
+type Show = (seen: ReadonlyArray<Seen>, at: number) => Effect.Effect<void>
 
-/** A line for each change. */
-const listed = (watching: Watching) =>
-  Effect.gen(function*() {
-    const screen = yield* Screen.Screen
-    const { application: { runtime }, every, latency, shared, time } = watching
-    const last = new Map<string, Server>()
-    const tell = Effect.gen(function*() {
-      const seen = yield* look(watching)
-      const at = yield* Clock.currentTimeMillis
+/** Draws a table in the place of the one before. */
+const drawing = (screen: Screen.Screen["Type"]) =>
+  Effect.map(screen.redraw, (redraw): Show => (seen, at) => {
+    const width = screen.columns - 1
+    return redraw(
+      ...(seen.length === 0 ? ["There are no servers here."] : table(seen, at, width)),
+      ...causes(seen, width),
+      [{ text: `${Following.clock(at)} UTC; Ctrl-C ends`, style: "weak" }]
+    )
+  })
+
+/** Writes a line for each server that has changed. */
+const listing = (screen: Screen.Screen["Type"], isJson: boolean): Show => {
+  const last = new Map<string, Server>()
+  return (seen, at) =>
+    Effect.gen(function*() {
       const gone = new Set(last.keys())
       for (const { server } of seen) {
         const before = last.get(server.name)
         gone.delete(server.name)
         if (before !== undefined && key(before) === key(server)) continue
         last.set(server.name, server)
-        if (shared.json) yield* screen.jsonLine(Changed, { at, server })
+        if (isJson) yield* screen.jsonLine(Changed, { at, server })
         else yield* screen.out([`${Following.clock(at)} `, ...line(server, before)])
       }
       for (const name of gone) {
         last.delete(name)
-        if (!shared.json) yield* screen.out(`${Following.clock(at)} ${name} gone`)
+        if (!isJson) yield* screen.out(`${Following.clock(at)} ${name} gone`)
       }
     })
-    if ((yield* look(watching)).length === 0) yield* NoServers.note
+}
+
+/** Shows the servers after each change and each ping, and a drawn table also every second with its time. */
+const watch = (watching: Watching, every: Duration.Duration) =>
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
+    const { application: { runtime: { servers: { changes } } }, latency, shared } = watching
+    const isDrawn = screen.redraws && !shared.json
+    const show = isDrawn ? yield* drawing(screen) : listing(screen, shared.json)
+    if (!isDrawn && (yield* look(watching)).length === 0) yield* NoServers.note
     // an element can be older than what was written last, so it only says when to look
-    yield* Stream.merge(
-      Stream.as(runtime.servers.changes, undefined),
-      Stream.mapEffect(Stream.tick(every), () => latency.measure)
-    ).pipe(Following.until(time), Stream.runForEach(() => tell))
+    const signals = Stream.mergeAll([
+      Stream.as(changes, undefined),
+      Stream.mapEffect(Stream.tick(every), () => latency.measure),
+      ...(isDrawn
+        ? [Stream.tick("1 second"), Stream.mapEffect(changes, () => latency.greet), resized(screen)]
+        : [])
+    ], { concurrency: "unbounded" })
+    return Stream.mapEffect(signals, () =>
+      Effect.flatMap(Effect.zip(look(watching), Clock.currentTimeMillis), ([seen, at]) => show(seen, at)))
   })
 
 const run: Command.Command["run"] = ({ isSet, shared, value }) =>
@@ -254,22 +234,19 @@ const run: Command.Command["run"] = ({ isSet, shared, value }) =>
     const time = yield* CommandLine.time(value("for"))
     const every = (yield* CommandLine.time(value("every"))) ?? Duration.seconds(5)
     if (!isWatching && (isSet("for") || isSet("every"))) {
-      return yield* new Usage({
-        detail: "Without --watch the servers are looked at once.",
-        next: "Write --watch to go on."
-      })
+      return yield* usage("Without --watch the servers are looked at once.", "Write --watch to go on.")
     }
     return yield* Application.use(
       shared,
       () => Effect.succeed({ follow: isWatching, once: !isWatching }),
       (application) =>
         Effect.scoped(Effect.gen(function*() {
-          const screen = yield* Screen.Screen
           const heard = (yield* Latency.Heard).latency
           const latency = heard ?? Latency.make(application.runtime, shared.timeout)
-          const show = !isWatching ? once : screen.redraws && !shared.json ? drawn : listed
+          const watching = { application, shared, latency }
           if (isWatching && heard === undefined) yield* Effect.forkScoped(latency.listen)
-          yield* show({ application, shared, latency, every, time })
+          if (isWatching) yield* Stream.runDrain(Following.until(time)(yield* watch(watching, every)))
+          else yield* once(watching)
           return ExitCode.ok
         }))
     )

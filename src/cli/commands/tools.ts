@@ -89,6 +89,12 @@ const withheldLines = (tools: McpRuntime.Tools): ReadonlyArray<string> => {
   ]
 }
 
+/** The name stands whole, because it is typed next. */
+const columns: ReadonlyArray<Layout.Column<McpRuntime.RuntimeTool>> = [
+  { title: "TOOL", cell: (found) => ({ text: Offered.format(Offered.identityOf(found)), style: "strong" }) },
+  { title: "ABOUT", cell: ({ description, tool: { title } }) => Offered.summary({ description, title }) }
+]
+
 export const command: Command.Command = {
   args: [{ name: "server", about: "Only the tools of this server.", required: false }],
   options: [
@@ -122,11 +128,7 @@ export const command: Command.Command = {
               withheld: withheldOf(all.tools)
             })
           } else {
-            const rows = tools.map((found): ReadonlyArray<Layout.Cell> => [
-              { text: Offered.format(Offered.identityOf(found)), style: "strong" },
-              Offered.summary({ description: found.description, title: found.tool.title })
-            ])
-            if (rows.length > 0) yield* screen.out(...Layout.lines(["TOOL", "ABOUT"], rows, screen.columns))
+            if (tools.length > 0) yield* screen.out(...Layout.table(columns, tools, screen.columns, { whole: true }))
             else yield* NoServers.or("No tools were found.", discovery)
             yield* screen.note(...views.flatMap((view) => View.lines(view, screen.columns, `${view.state}: `)))
             yield* screen.note(...withheldLines(all.tools))
