@@ -21,8 +21,8 @@ export class TokenStoreError extends Data.TaggedError("TokenStoreError")<{
 
 export class TokenStore extends Context.Tag("effect-mcp-runtime/auth/TokenStore")<TokenStore, {
   /**
-   * The place, in words for a person: the keyring of the system, a folder, this process. An effect, because a keyring asks a
-   * person to unlock it when it is first used.
+   * The place, in words for a person: a folder, this process. An effect, because a keyring asks a person to unlock it when
+   * it is first used.
    */
   readonly where: Effect.Effect<string>
   readonly get: (key: string) => Effect.Effect<Option.Option<Redacted.Redacted>, TokenStoreError>

@@ -1,6 +1,6 @@
 /**
- * Logins, kept for the next run in the keyring of the system, or else in files that only the user can read. Keyring and
- * folder belong to one user of the machine, so each user has a store of logins.
+ * Logins, kept for the next run in files that only the user can read, and sealed with a key in the keyring of the system.
+ * Keyring and folder belong to one user of the machine, so each user has a store of logins.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -13,7 +13,6 @@ import * as Redacted from "effect/Redacted"
 import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as TokenStore from "../auth/TokenStore.ts"
 import * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
-import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as FileLock from "./fileLock.ts"
 import * as FileStore from "./FileStore.ts"
@@ -22,12 +21,9 @@ import * as Keyring from "./keyring.ts"
 export interface Options {
   /** The application: each has logins of its own. */
   readonly app: string
-  /**
-   * The folder of the files (default: `logins`, in the state folder of the application). The locks among processes are
-   * there too, also with a keyring.
-   */
+  /** The folder of the files and of their locks (default: `logins`, in the state folder of the application). */
   readonly directory: string | undefined
-  /** `any`: the keyring, or files with a warning where no keyring can be used. */
+  /** `any`: sealed by the keyring, or plain with a warning where no keyring can be used. */
   readonly backend: "any" | "files" | "keyring"
   /** For the first use of the keyring. A keyring that a person has to unlock takes longer, and then files are used. */
   readonly timeout: Duration.DurationInput
@@ -43,16 +39,15 @@ export const defaults: Options = {
 /** A login is some thousand bytes. */
 const maxBytes = 128 * 1024
 
-/** Windows takes 2560 bytes for an entry. Elsewhere a login is one entry, because a person may be asked about each. */
-const partOnWindows = 2048
-
-/** For each use of the keyring after the first: a person may have to unlock it. */
-const keyringTimeout = Duration.seconds(10)
-
 type Failure = TokenStore.TokenStoreError
 
-interface Backend extends Pick<TokenStore.TokenStore["Type"], "get" | "set" | "remove"> {
+/** How a login in a file begins. */
+const marks = { plain: "plain:", sealed: "sealed:" }
+
+interface Backend {
   readonly where: string
+  /** Of the keyring; without one, logins are kept as they are. */
+  readonly key: Buffer | undefined
 }
 
 const failure = (reason: Failure["reason"], detail: string): Failure =>
@@ -70,70 +65,30 @@ const fromFiles = (fault: PlatformError.PlatformError): Failure => {
 
 export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
   const options: Options = { ...defaults, ...custom }
-  const host = yield* HostEnvironment.HostEnvironment
   const load = yield* Keyring.KeyringLoader
   const directory = yield* FileStore.directoryOf(options.directory, "state", options.app, "logins")
-  const store = yield* FileStore.make({ directory, maxBytes, maxAge: Duration.infinity })
+  // a sealed text is a third longer
+  const store = yield* FileStore.make({ directory, maxBytes: 2 * maxBytes, maxAge: Duration.infinity })
+  const files = directory === undefined
+    ? `nowhere: ${FileStore.noFolder}`
+    : `files in ${directory} that only this user can read`
 
-  const files: Backend = {
-    where: directory === undefined
-      ? `nowhere: ${FileStore.noFolder}`
-      : `files in ${directory} that only this user can read`,
-    get: (key) =>
-      Effect.mapBoth(store.get(key), { onFailure: fromFiles, onSuccess: Option.map((text) => Redacted.make(text)) }),
-    set: (key, secret) => Effect.mapError(store.set(key, Redacted.value(secret)), fromFiles),
-    remove: (key) => Effect.mapError(store.remove(key), fromFiles)
-  }
-
-  // An empty file says that the keyring has a login, so that no person is asked to unlock it for a server without one.
-  const markOf = (key: string): string => JSON.stringify(["a login is kept", key])
-  const mark = (change: Effect.Effect<void, PlatformError.PlatformError>) =>
-    directory === undefined ? Effect.void : Effect.mapError(change, fromFiles)
-  const isMarked = (key: string): Effect.Effect<boolean> =>
-    directory === undefined || options.backend === "files"
-      ? Effect.succeed(true)
-      : Effect.exists([key, markOf(key)], (key) => Effect.map(store.get(key), Option.isSome)).pipe(
-        Effect.orElseSucceed(() => true)
-      )
-
-  /** Logins that were kept in files while the keyring could not be used are newer, and are removed with the next write. */
-  const overFiles = (keyring: Keyring.Keyring): Backend => {
-    const older = options.backend === "any" ? files : undefined
-    return {
-      where: "the keyring of the system",
-      get: (key) =>
-        Effect.filterOrElse(
-          older?.get(key) ?? Effect.succeedNone,
-          Option.isSome,
-          () =>
-            Effect.map(keyring.get(key), (text) => Option.map(Option.fromNullable(text), (text) => Redacted.make(text)))
-        ),
-      set: (key, secret) =>
-        mark(store.set(markOf(key), "")).pipe(
-          Effect.zipRight(keyring.set(key, Redacted.value(secret))),
-          Effect.zipRight(older?.remove(key) ?? Effect.void)
-        ),
-      remove: (key) =>
-        (older?.remove(key) ?? Effect.void).pipe(
-          Effect.zipRight(keyring.remove(key)),
-          Effect.zipRight(mark(store.remove(markOf(key))))
-        )
-    }
-  }
-
-  const partSize = host.platform === "win32" ? partOnWindows : Infinity
-  const keyring = Keyring.open({ service: options.app, partSize, timeout: keyringTimeout }, options.timeout).pipe(
-    Effect.map(overFiles),
-    Effect.provideService(Keyring.KeyringLoader, load)
-  )
+  /** One process at a time, because the keys of two would replace each other. */
+  const keyring = Effect.mapError(
+    store.locked("the key in the keyring")(Effect.either(Keyring.keyOf(options.app, options.timeout))),
+    fromFiles
+  ).pipe(Effect.flatten, Effect.provideService(Keyring.KeyringLoader, load))
 
   const find: Effect.Effect<Backend, Failure> = options.backend === "files"
-    ? Effect.succeed(files)
-    : Effect.catchAll(keyring, (error) =>
-      options.backend === "keyring" ? Effect.fail(error) : Effect.as(
-        RuntimeLog.warning(`Logins are kept in ${files.where} instead of a keyring: ${error.detail}.`),
-        { ...files, where: `${files.where} (${error.detail})` }
-      ))
+    ? Effect.succeed({ where: files, key: undefined })
+    : Effect.matchEffect(keyring, {
+      onSuccess: (key) => Effect.succeed({ where: `${files}, sealed by the keyring of the system`, key }),
+      onFailure: (error) =>
+        options.backend === "keyring" ? Effect.fail(error) : Effect.as(
+          RuntimeLog.warning(`Logins are kept in ${files} without a keyring: ${error.detail}.`),
+          { where: `${files} (${error.detail})`, key: undefined }
+        )
+    })
 
   // Found when it is first needed, and looked for again as long as there is none.
   const found = yield* SynchronizedRef.make<Backend | undefined>(undefined)
@@ -147,26 +102,34 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
       onFailure: ({ detail }) => `nowhere: ${detail}`,
       onSuccess: ({ where }) => where
     }),
-    get: (key) =>
-      Effect.flatMap(
-        isMarked(key),
-        (marked) => marked ? Effect.flatMap(backend, ({ get }) => get(key)) : Effect.succeedNone
-      ),
-    set: (key, secret) =>
-      Buffer.byteLength(Redacted.value(secret)) > maxBytes
-        ? failure("unavailable", `it is larger than ${maxBytes / 1024} KiB`)
-        : Effect.flatMap(backend, ({ set }) => set(key, secret)),
-    remove: (key) => Effect.flatMap(backend, ({ remove }) => remove(key)),
+    get: Effect.fnUntraced(function*(name) {
+      const kept = Option.getOrUndefined(yield* Effect.mapError(store.get(name), fromFiles))
+      // the keyring is not asked for a server without a login
+      if (kept === undefined) return Option.none()
+      const isSealed = kept.startsWith(marks.sealed)
+      if (!isSealed && options.backend === "keyring") return Option.none()
+      const text = isSealed
+        ? Keyring.unseal((yield* backend).key, name, kept.slice(marks.sealed.length))
+        : kept.slice(marks.plain.length)
+      return Option.map(Option.fromNullable(text), (text) => Redacted.make(text))
+    }),
+    set: Effect.fnUntraced(function*(name, secret) {
+      const text = Redacted.value(secret)
+      if (Buffer.byteLength(text) > maxBytes) {
+        return yield* failure("unavailable", `it is larger than ${maxBytes / 1024} KiB`)
+      }
+      const { key } = yield* backend
+      const kept = key === undefined ? marks.plain + text : marks.sealed + Keyring.seal(key, name, text)
+      yield* Effect.mapError(store.set(name, kept), fromFiles)
+    }),
+    remove: (name) => Effect.mapError(store.remove(name), fromFiles),
     locked: (key) => (effect) =>
       // what the effect fails with passes as it is
       Effect.flatten(Effect.mapError(store.locked(key)(Effect.either(effect)), fromFiles))
   })
 })
 
-/**
- * The keyring, if there is one that works, and files otherwise. That is found out when a login is first read or kept, and
- * a warning is logged if it is files.
- */
+/** Whether there is a keyring that works is found out when a login is first read or kept. */
 export const layer = (options?: Partial<Options>): Layer.Layer<TokenStore.TokenStore> =>
   Layer.effect(TokenStore.TokenStore, make(options)).pipe(
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))

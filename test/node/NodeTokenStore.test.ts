@@ -2,7 +2,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Layer, Logger, Redacted, Runtime, type Scope } from "effect"
+import { Cause, Context, Effect, Layer, Logger, Redacted, type Scope } from "effect"
 import type * as TokenStore from "../../src/auth/TokenStore.ts"
 import { TokenStore as Tag } from "../../src/auth/TokenStore.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
@@ -34,8 +34,6 @@ const hostIs = (change: Partial<HostEnvironment.Host>): Layer.Layer<never> =>
     ...change
   })
 
-const windows = hostIs({ platform: "win32" })
-
 const live = (name: string, test: Effect.Effect<void, unknown, Scope.Scope>) => it.scopedLive(name, () => test)
 
 const secret = Redacted.make("the-secret")
@@ -59,23 +57,11 @@ tokenStoreContract(
 )
 
 tokenStoreContract(
-  "in a keyring",
+  "sealed by a keyring",
   Effect.flatMap(
     place,
     ({ directory }) =>
-      open(NodeTokenStore.layer({ backend: "keyring", directory }), FakeKeyring.layer(FakeKeyring.make(100_000)))
-  )
-)
-
-tokenStoreContract(
-  "in a keyring of Windows",
-  Effect.flatMap(
-    place,
-    ({ directory }) =>
-      open(
-        NodeTokenStore.layer({ backend: "keyring", directory }),
-        Layer.merge(FakeKeyring.layer(FakeKeyring.make()), windows)
-      )
+      open(NodeTokenStore.layer({ backend: "keyring", directory }), FakeKeyring.layer(FakeKeyring.make()))
   )
 )
 
@@ -139,7 +125,7 @@ describe("logins in files", () => {
           NodeTokenStore.layer({ backend: "keyring", directory })
         ]
       ) {
-        const store = yield* open(layer, FakeKeyring.layer(FakeKeyring.make(1e9)))
+        const store = yield* open(layer, FakeKeyring.layer(FakeKeyring.make()))
         yield* store.set("a", Redacted.make("€".repeat(40_000)))
         const failed = yield* failureOf(store.set("a", Redacted.make("€".repeat(45_000))))
         assert.strictEqual(failed.reason, "unavailable")
@@ -253,35 +239,82 @@ describe("logins in files", () => {
     }))
 })
 
-describe("logins in a keyring", () => {
+describe("logins with a keyring", () => {
   live(
-    "are in no file, and the keyring is asked for nothing before somebody needs it",
+    "are sealed in their files, and ask for the keyring only once there is one",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const keyring = FakeKeyring.make()
       const store = yield* open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(keyring))
       yield* store.locked("a")(Effect.void)
-      // most servers want no login, and nobody is to be asked to open a keyring for those
       assert.isUndefined(textOf(yield* store.get("a")))
       assert.strictEqual(keyring.asked, 0)
       yield* store.set("a", secret)
-      assert.strictEqual(yield* store.where, "the keyring of the system")
-      const [mark, ...others] = yield* fs.readDirectory(directory)
-      assert.strictEqual(yield* fs.readFileString(`${directory}/${mark}`), "")
+      assert.strictEqual(
+        yield* store.where,
+        `files in ${directory} that only this user can read, sealed by the keyring of the system`
+      )
+      const [file, ...others] = yield* fs.readDirectory(directory)
+      const sealed = yield* fs.readFileString(`${directory}/${file}`)
+      assert.match(sealed, /^sealed:[\w+/=]+$/)
+      assert.notInclude(Buffer.from(sealed.slice("sealed:".length), "base64").toString("latin1"), "secret")
       assert.deepStrictEqual(others, [])
       const next = yield* open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(keyring))
       assert.strictEqual(textOf(yield* next.get("a")), "the-secret")
-      assert.deepStrictEqual(
-        Array.from(keyring.entries.values(), (bytes) => new TextDecoder().decode(bytes)).toSorted(),
-        ["mcp-runtime", "whole\nthe-secret"]
-      )
+      assert.deepStrictEqual(Array.from(keyring.entries.values(), ({ length }) => length), [32])
       // the kernel's would be gone with the session
       assert.deepStrictEqual([...keyring.stores], ["secret-service"])
+      yield* store.remove("a")
+      assert.deepStrictEqual(yield* fs.readDirectory(directory), [])
     })
   )
 
   live(
-    "are kept in files with one notice where there is no keyring, and not at all where that is not wanted (oa-044)",
+    "do not count if their file was changed, is that of another login, or was sealed with another key",
+    Effect.gen(function*() {
+      const { directory, fs } = yield* place
+      const keyring = FakeKeyring.make()
+      const opened = open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(keyring))
+      const store = yield* opened
+      yield* store.set("a", secret)
+      const [a] = yield* fs.readDirectory(directory)
+      const sealed = yield* fs.readFileString(`${directory}/${a}`)
+      yield* store.set("b", secret)
+      const b = (yield* fs.readDirectory(directory)).find((name) => name !== a)
+      yield* fs.writeFileString(`${directory}/${b}`, sealed)
+      assert.isUndefined(textOf(yield* store.get("b")))
+      for (let at = "sealed:".length; at < sealed.length - 2; at++) {
+        const changed = `${sealed.slice(0, at)}${sealed[at] === "A" ? "B" : "A"}${sealed.slice(at + 1)}`
+        yield* fs.writeFileString(`${directory}/${a}`, changed)
+        assert.isUndefined(textOf(yield* store.get("a")))
+      }
+      yield* fs.writeFileString(`${directory}/${a}`, "sealed:")
+      assert.isUndefined(textOf(yield* store.get("a")))
+      yield* store.set("a", secret)
+      keyring.entries.clear()
+      assert.isUndefined(textOf(yield* (yield* opened).get("a")))
+      yield* (yield* opened).set("a", Redacted.make("newer"))
+      assert.strictEqual(textOf(yield* (yield* opened).get("a")), "newer")
+    })
+  )
+
+  live(
+    "have one key, whoever of several processes makes it",
+    Effect.gen(function*() {
+      const { directory } = yield* place
+      const keyring = FakeKeyring.make()
+      const opened = open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(keyring))
+      const names = Array.from({ length: 8 }, (_, at) => `${at}`)
+      yield* Effect.forEach(names, (name) => Effect.flatMap(opened, (store) => store.set(name, Redacted.make(name))), {
+        concurrency: "unbounded"
+      })
+      const store = yield* opened
+      for (const name of names) assert.strictEqual(textOf(yield* store.get(name)), name)
+    })
+  )
+
+  live(
+    "are kept as they are with one warning where there is no keyring, and not at all where that is not wanted (oa-044)",
     Effect.gen(function*() {
       const shut = FakeKeyring.make()
       shut.mood = "shut"
@@ -305,16 +338,15 @@ describe("logins in a keyring", () => {
           Effect.provide(layer)
         )
         assert.deepStrictEqual(lines, [
-          `Logins are kept in files in ${directory} that only this user can read instead of a keyring: ${why}.`
+          `Logins are kept in files in ${directory} that only this user can read without a keyring: ${why}.`
         ])
         assert.strictEqual(yield* store.where, `files in ${directory} that only this user can read (${why})`)
         assert.lengthOf(yield* fs.readDirectory(directory), 2)
 
         const strict = yield* open(NodeTokenStore.layer({ ...options, backend: "keyring" }), keyring)
-        for (const failing of [strict.set("c", secret), strict.get("a"), strict.remove("a")]) {
-          const { detail, reason } = yield* failureOf<unknown>(failing)
-          assert.deepStrictEqual({ detail, reason }, { detail: why, reason: "unavailable" })
-        }
+        const { detail, reason } = yield* failureOf(strict.set("c", secret))
+        assert.deepStrictEqual({ detail, reason }, { detail: why, reason: "unavailable" })
+        assert.isUndefined(textOf(yield* strict.get("a")))
         assert.strictEqual(yield* strict.where, `nowhere: ${why}`)
         assert.lengthOf(yield* fs.readDirectory(directory), 2)
       }
@@ -324,7 +356,7 @@ describe("logins in a keyring", () => {
   const isHeadless = process.platform === "linux" && process.env["DBUS_SESSION_BUS_ADDRESS"] === undefined
   const headless = isHeadless ? it.scopedLive : it.scopedLive.skip
 
-  headless("are kept in files by the real package, on a machine without a screen", () =>
+  headless("are kept as they are with the real package, on a machine without a screen", () =>
     Effect.gen(function*() {
       const { directory } = yield* place
       const { layer, lines } = yield* warnings
@@ -335,183 +367,49 @@ describe("logins in a keyring", () => {
     }))
 
   live(
-    "are kept there again once it is open, if nothing else will do",
+    "are sealed again once the keyring is open, if nothing else will do",
     Effect.gen(function*() {
       const { directory } = yield* place
       const keyring = FakeKeyring.make()
       keyring.mood = "shut"
-      const store = yield* open(NodeTokenStore.layer({ backend: "keyring", directory }), FakeKeyring.layer(keyring))
+      const opened = open(NodeTokenStore.layer({ backend: "keyring", directory }), FakeKeyring.layer(keyring))
+      const store = yield* opened
       yield* failureOf(store.set("a", secret))
       keyring.mood = "open"
       yield* store.set("a", secret)
       keyring.mood = "shut"
-      const failed = yield* failureOf(store.get("a"))
+      assert.strictEqual(textOf(yield* store.get("a")), "the-secret")
+      const failed = yield* failureOf((yield* opened).get("a"))
       assert.strictEqual(failed.reason, "unavailable")
       assert.notInclude(JSON.stringify(failed) + failed.message, "the-secret-in-its-text")
     })
   )
 
   live(
-    "come over from the files where they were kept meanwhile, and are removed from both",
+    "that were kept without a keyring are sealed by the next write",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
-      const keyring = FakeKeyring.make()
-      const opened = open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(keyring))
-      const files = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
-      yield* (yield* opened).set("a", Redacted.make("old"))
-      yield* files.set("a", Redacted.make("newer"))
-      const strict = yield* open(NodeTokenStore.layer({ backend: "keyring", directory }), FakeKeyring.layer(keyring))
-      assert.strictEqual(textOf(yield* strict.get("a")), "old")
-      const store = yield* opened
-      assert.strictEqual(textOf(yield* store.get("a")), "newer")
-      yield* store.set("a", Redacted.make("newest"))
-      const [mark, ...others] = yield* fs.readDirectory(directory)
-      assert.strictEqual(yield* fs.readFileString(`${directory}/${mark}`), "")
+      yield* (yield* open(NodeTokenStore.layer({ backend: "files", directory }))).set("a", secret)
+      const store = yield* open(NodeTokenStore.layer({ directory }), FakeKeyring.layer(FakeKeyring.make()))
+      assert.strictEqual(textOf(yield* store.get("a")), "the-secret")
+      yield* store.set("a", Redacted.make("newer"))
+      const [file, ...others] = yield* fs.readDirectory(directory)
+      assert.match(yield* fs.readFileString(`${directory}/${file}`), /^sealed:/)
       assert.deepStrictEqual(others, [])
-      assert.strictEqual(textOf(yield* store.get("a")), "newest")
-      yield* files.set("a", Redacted.make("again"))
-      yield* store.remove("a")
-      assert.deepStrictEqual(yield* fs.readDirectory(directory), [])
-      assert.isUndefined(textOf(yield* store.get("a")))
-      assert.strictEqual(keyring.entries.size, 1)
-    })
-  )
-})
-
-describe("a secret that is too large for one entry", () => {
-  const long = (letter: string) => letter.repeat(3000)
-  const split = Effect.gen(function*() {
-    const { directory } = yield* place
-    const keyring = FakeKeyring.make()
-    const store = yield* open(
-      NodeTokenStore.layer({ backend: "keyring", directory }),
-      Layer.merge(FakeKeyring.layer(keyring), windows)
-    )
-    yield* store.set("a", Redacted.make(long("€")))
-    return { keyring, store }
-  })
-
-  live(
-    "is split, and nothing of it is left when there is another, or none",
-    Effect.gen(function*() {
-      const { keyring, store } = yield* split
-      // what it is tried with, the head, and 9000 bytes in parts of 2048
-      assert.strictEqual(keyring.entries.size, 7)
-      yield* store.set("a", Redacted.make(long("ü")))
-      assert.strictEqual(keyring.entries.size, 5)
-      assert.strictEqual(textOf(yield* store.get("a")), long("ü"))
-      yield* store.set("a", Redacted.make("short"))
-      assert.strictEqual(keyring.entries.size, 2)
-      yield* store.set("a", Redacted.make(long("€")))
-      yield* store.remove("a")
-      assert.strictEqual(keyring.entries.size, 1)
+      assert.strictEqual(textOf(yield* store.get("a")), "newer")
     })
   )
 
   live(
-    "stays what it was when another is written only in part",
+    "ask a keyring that does not answer once, however often they are read",
     Effect.gen(function*() {
-      const { keyring, store } = yield* split
-      for (const writes of [0, 1, 2, 3]) {
-        keyring.writes = writes
-        yield* failureOf(store.set("a", Redacted.make(long("ü"))))
-        assert.strictEqual(textOf(yield* store.get("a")), long("€"))
-      }
-      keyring.writes = Infinity
-      yield* store.remove("a")
-      assert.strictEqual(keyring.entries.size, 1)
-    })
-  )
-
-  live(
-    "leaves no part behind that was written before its writer died, once it is removed",
-    Effect.gen(function*() {
-      const { keyring, store } = yield* split
-      keyring.writes = 2
-      yield* failureOf(store.set("b", Redacted.make(long("ü"))))
-      keyring.writes = Infinity
-      assert.isUndefined(textOf(yield* store.get("b")))
-      assert.strictEqual(keyring.entries.size, 9)
-      yield* store.remove("b")
-      assert.strictEqual(keyring.entries.size, 7)
-    })
-  )
-
-  live(
-    "is the old one or the new one to whoever reads while it is written",
-    Effect.gen(function*() {
-      const { module } = FakeKeyring.make()
-      const options = { service: "app", partSize: 2048, timeout: Duration.seconds(10) }
-      const { keyring: writer } = Keyring.make(module, options)
-      const runPromise = Runtime.runPromise(yield* Effect.runtime<never>())
-      let reads = 0
-      class AsyncEntry extends module.AsyncEntry {
-        // after the head has been read, and before its parts are
-        override getSecret = () =>
-          ++reads === 2
-            ? runPromise(writer.set("a", long("ü"))).then(() => super.getSecret())
-            : super.getSecret()
-      }
-      const { keyring: reader } = Keyring.make({ AsyncEntry }, options)
-      yield* writer.set("a", long("€"))
-      assert.strictEqual(yield* reader.get("a"), long("ü"))
-      assert.isAbove(reads, 2)
-    })
-  )
-
-  live(
-    "is none at all if a part is missing, or is another's",
-    Effect.gen(function*() {
-      const { keyring, store } = yield* split
-      const [name, bytes] = Array.from(keyring.entries).find(([name]) => name.endsWith(".a.1")) ?? []
-      if (name === undefined || bytes === undefined) return assert.fail("there is no such part")
-      keyring.entries.set(name, Uint8Array.from(bytes).fill(0x41))
-      assert.isUndefined(textOf(yield* store.get("a")))
-      keyring.entries.delete(name)
-      assert.isUndefined(textOf(yield* store.get("a")))
-      yield* store.set("a", Redacted.make(long("ü")))
-      assert.strictEqual(textOf(yield* store.get("a")), long("ü"))
-    })
-  )
-})
-
-describe("a keyring that does not answer", () => {
-  live(
-    "writes nothing later that somebody had given up on, and is not asked again before it has answered",
-    Effect.gen(function*() {
-      const written: Array<string> = []
-      const answers: Array<() => void> = []
-      class AsyncEntry {
-        getSecret() {
-          return Promise.resolve(null)
-        }
-        setSecret(secret: Uint8Array) {
-          return new Promise<void>((resolve) => {
-            answers.push(() => {
-              written.push(new TextDecoder().decode(secret))
-              resolve()
-            })
-          })
-        }
-        deleteCredential() {
-          return Promise.resolve(true)
-        }
-      }
-      const { keyring } = Keyring.make({ AsyncEntry }, {
-        service: "app",
-        partSize: 2048,
-        timeout: Duration.millis(30)
-      })
-      const sets = ["one", "two", "three"].map((text) => Effect.flip(keyring.set("a", text)))
-      const silent = Keyring.silent
-      // the second has read what is there, and waits to write
-      assert.deepStrictEqual(yield* Effect.all(sets.slice(0, 2), { concurrency: 2 }), [silent, silent])
-      assert.strictEqual(yield* sets[2]!, silent)
-      assert.lengthOf(answers, 1)
-      answers[0]?.()
-      assert.strictEqual(yield* keyring.get("a"), undefined)
-      assert.deepStrictEqual(written, ["whole\none"])
-      assert.lengthOf(answers, 1)
+      const { directory } = yield* place
+      const keyring = FakeKeyring.make()
+      keyring.mood = "locked"
+      const options = { backend: "keyring", directory, timeout: "20 millis" } as const
+      const store = yield* open(NodeTokenStore.layer(options), FakeKeyring.layer(keyring))
+      for (let at = 0; at < 3; at++) yield* failureOf(store.set("a", secret))
+      assert.strictEqual(keyring.asked, 1)
     })
   )
 })

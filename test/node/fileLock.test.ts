@@ -113,7 +113,7 @@ describe("fileLock among processes", () => {
         const codes = yield* Effect.all(adding.map(ended), { concurrency: "unbounded" })
         assert.deepStrictEqual(codes, Array.from({ length: 12 }, () => [0, null]))
         const [value] = yield* fs.readDirectory(directory)
-        assert.strictEqual(yield* fs.readFileString(`${directory}/${value}`), "36")
+        assert.strictEqual(yield* fs.readFileString(`${directory}/${value}`), "plain:36")
 
         const holder = yield* start(directory, "hold")
         yield* Effect.promise(() => once(holder.stdout!, "data"))

@@ -9,8 +9,6 @@ export interface FakeKeyring {
   readonly module: Keyring.KeyringModule
   readonly entries: Map<string, Uint8Array>
   mood: Mood
-  /** How many writes it still takes. */
-  writes: number
   /** How often it was asked for anything. */
   asked: number
   /** The stores of Linux that it was asked for. */
@@ -53,12 +51,8 @@ export const make = (limit = largest): FakeKeyring => {
     setSecret(secret: Uint8Array) {
       return turn(() => {
         if (secret.length > limit) throw new Error("too long")
-        if (keyring.writes-- <= 0) throw new Error("no more")
         if (keyring.mood !== "forgetful") entries.set(this.name, Uint8Array.from(secret))
       })
-    }
-    deleteCredential() {
-      return turn(() => entries.delete(this.name))
     }
   }
 
@@ -66,7 +60,6 @@ export const make = (limit = largest): FakeKeyring => {
     module: { AsyncEntry },
     entries,
     mood: "open",
-    writes: Infinity,
     asked: 0,
     stores: new Set()
   }
