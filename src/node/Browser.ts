@@ -8,9 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ChildProcess from "node:child_process"
 import * as UrlGuard from "../auth/UrlGuard.ts"
-import * as Environment from "../config/childEnvironment.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import { codeOf } from "../config/program.ts"
+import * as Program from "../config/program.ts"
 
 /**
  * No page was shown. `refused`: `UrlGuard` refuses the address; `headless`: this machine has no screen; `failed`: the
@@ -70,7 +69,7 @@ const launch = (
 ): Effect.Effect<void, string> =>
   Effect.async<void, string>((resume) => {
     // the code alone, because the text of Node quotes arguments
-    const failed = (error: unknown) => resume(Effect.fail(`${program} could not be started (${codeOf(error)})`))
+    const failed = (error: unknown) => resume(Effect.fail(`${program} could not be started (${Program.codeOf(error)})`))
     try {
       const env = Object.fromEntries(environment)
       const child = ChildProcess.spawn(program, args, { stdio: "ignore", detached: true, windowsHide: true, env })
@@ -97,7 +96,7 @@ export const open = (url: string | URL): Effect.Effect<void, BrowserError> =>
       return yield* new BrowserError({ reason: "headless", detail: "this machine has no screen" })
     }
     const inheritEnv = Object.keys(host.variables()).filter(isOfDesktop)
-    yield* launch(command(address.right, host), Environment.make({ inheritEnv }, host)).pipe(
+    yield* launch(command(address.right, host), Program.environment({ inheritEnv }, host)).pipe(
       Effect.mapError((detail) => new BrowserError({ reason: "failed", detail }))
     )
   })

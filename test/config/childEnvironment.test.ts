@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Redacted from "effect/Redacted"
-import * as Environment from "../../src/config/childEnvironment.ts"
+import * as Program from "../../src/config/program.ts"
 
 describe("the environment of a server", () => {
   const variables = { PATH: "/bin", Home: "x", TOKEN: "t", LC_TIME: "C", BASH_FUNC_x: "() { :; }", TERM: "() { :; }" }
   const of = (
-    config: Parameters<typeof Environment.make>[0],
+    config: Parameters<typeof Program.environment>[0],
     platform = "linux",
     host: Record<string, string> = variables
-  ) => Object.fromEntries(Environment.make(config, { platform, variables: () => host }))
+  ) => Object.fromEntries(Program.environment(config, { platform, variables: () => host }))
 
   it("has what is safe", () => {
     assert.deepStrictEqual(of({}), { PATH: "/bin", LC_TIME: "C" })
@@ -24,7 +24,7 @@ describe("the environment of a server", () => {
 
   it("looks for programs in absolute folders only, because the others could be in a workspace", () => {
     const make = (platform: string, PATH: string) =>
-      Environment.make({}, { platform, variables: () => ({ PATH }) }).get("PATH")
+      Program.environment({}, { platform, variables: () => ({ PATH }) }).get("PATH")
     assert.strictEqual(make("linux", ".:/usr/bin::bin:/opt/a b"), "/usr/bin:/opt/a b")
     assert.strictEqual(
       make("win32", ".;C:\\Windows;;bin;\\\\server\\share;%SystemRoot%"),
@@ -34,7 +34,7 @@ describe("the environment of a server", () => {
 
   it("has what is declared, whatever its name", () => {
     const env = new Map([["PATH", Redacted.make("/mine")], ["__proto__", Redacted.make("p")]])
-    const made = Environment.make({ env }, { platform: "linux", variables: () => variables })
+    const made = Program.environment({ env }, { platform: "linux", variables: () => variables })
     assert.strictEqual(made.get("PATH"), "/mine")
     assert.strictEqual(made.get("__proto__"), "p")
   })

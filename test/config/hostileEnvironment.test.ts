@@ -2,9 +2,9 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Redacted } from "effect"
 import * as fs from "node:fs"
-import * as ChildEnvironment from "../../src/config/childEnvironment.ts"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
+import * as Program from "../../src/config/program.ts"
 import * as Resolution from "../../src/config/Resolution.ts"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as Trust from "../../src/config/Trust.ts"
@@ -46,7 +46,7 @@ const outcomeOf = (config: ServerConfig.ServerConfig, host: HostEnvironment.Host
     ? {
       command: config.command,
       args: config.args ?? [],
-      environment: Object.fromEntries(ChildEnvironment.make(config, host))
+      environment: Object.fromEntries(Program.environment(config, host))
     }
     : "url" in config
     ? { url: config.url, headers: plain(config.headers ?? new Map()) }
@@ -116,7 +116,7 @@ const usual: Variables = {
 
 const environmentOf = (config: Partial<ServerConfig.StdioInput>, variables: Variables, platform = "linux") =>
   Object.fromEntries(
-    ChildEnvironment.make(Configs.stdio({ name: "x", command: "x", ...config }), {
+    Program.environment(Configs.stdio({ name: "x", command: "x", ...config }), {
       platform,
       variables: () => variables
     })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as PlatformCommand from "../../src/config/platformCommand.ts"
+import * as Program from "../../src/config/program.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as WriteQueue from "../../src/transport/stdio/writeQueue.ts"
 import { runs } from "../support/runs.ts"
@@ -11,7 +11,7 @@ describe("a batch file as a command", () => {
 
   it("reaches the program with its arguments as they were, through two readings", () => {
     const args = ["plain", "with space", "a&b|c>d", "100%PATH%", "quote\"d", "trailing\\", "caret^", "!bang!", ""]
-    const [, , , line] = PlatformCommand.batchArguments("C:\\npm files\\npx.cmd", args)!
+    const [, , , line] = Program.batchArguments("C:\\npm files\\npx.cmd", args)!
     const read = cmd(cmd(line!.slice(1, -1)))
     const quoted = args.map((arg) => `"${arg.replaceAll("\"", "\\\"").replace(/\\$/, "\\\\")}"`)
     assert.strictEqual(read, ["C:\\npm files\\npx.cmd", ...quoted].join(" "))
@@ -20,7 +20,7 @@ describe("a batch file as a command", () => {
   it("leaves no character to cmd.exe", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.stringOf(FastCheck.constantFrom(..."a%&|<>^\"!() \\;,")), (arg) => {
-        const [, , , line] = PlatformCommand.batchArguments("x.cmd", [arg])!
+        const [, , , line] = Program.batchArguments("x.cmd", [arg])!
         assert.notMatch(line!.slice("\"x.cmd ".length, -1), /(?<!\^)(?:\^\^)*[%&|<>"!()]/)
       }),
       { numRuns: runs(1000) }
@@ -28,8 +28,8 @@ describe("a batch file as a command", () => {
   })
 
   it("is refused with a line break, which cannot be escaped", () => {
-    assert.isUndefined(PlatformCommand.batchArguments("x.cmd", ["a\nb"]))
-    assert.isUndefined(PlatformCommand.batchArguments("x.cmd", ["a\r"]))
+    assert.isUndefined(Program.batchArguments("x.cmd", ["a\nb"]))
+    assert.isUndefined(Program.batchArguments("x.cmd", ["a\r"]))
   })
 })
 

@@ -7,11 +7,11 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as McpClient from "../../client/McpClient.ts"
-import * as ChildEnvironment from "../../config/childEnvironment.ts"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../../config/ConfigIssue.ts"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as Limits from "../../config/Limits.ts"
+import * as Program from "../../config/program.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
 import * as McpEvent from "../../McpEvent.ts"
@@ -161,7 +161,7 @@ const tried = (
     const failed = (step: string, error: McpError.McpError): void => {
       // the values of its variables are not known here where they are templates
       const env = config.transport === "stdio" && config.expansion === undefined ? config : {}
-      const path = ChildEnvironment.make(env, host).get("PATH") ?? ""
+      const path = Program.environment(env, host).get("PATH") ?? ""
       const { noise, transport } = watch.get(name) ?? {}
       const tail = ("stderrTail" in error ? error.stderrTail : undefined) ?? transport?.stderrTail() ?? ""
       if (tail.trim() !== "") stderr = redaction.text(tail)

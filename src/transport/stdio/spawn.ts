@@ -14,9 +14,7 @@ import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { Readable, Writable } from "node:stream"
-import * as Environment from "../../config/childEnvironment.ts"
 import type * as HostEnvironment from "../../config/HostEnvironment.ts"
-import * as PlatformCommand from "../../config/platformCommand.ts"
 import * as Program from "../../config/program.ts"
 import type * as ServerConfig from "../../config/ServerConfig.ts"
 import * as McpError from "../../McpError.ts"
@@ -60,7 +58,7 @@ const fault = ({ command, cwd }: ServerConfig.StdioServer, errno: string): Fault
   }
   if (errno !== "ENOENT") return ["command", reasons.get(errno) ?? "the system refused it"]
   if (!command.includes("/")) return ["command", "there is no such command on the PATH of the server"]
-  const isFile = PlatformCommand.isFile(Path.resolve(cwd ?? "", command))
+  const isFile = Program.isFile(Path.resolve(cwd ?? "", command))
   return [
     "command",
     isFile ? "the file exists, but the interpreter in its first line does not" : "there is no such file"
@@ -88,7 +86,7 @@ const invalid = (config: ServerConfig.StdioServer, path: string): McpError.Confi
 /** The field of a configuration that no process can be given, if there is one. */
 const unusable = (config: ServerConfig.StdioServer): string | undefined => {
   const { args = [], command, cwd = "" } = config
-  const variable = Environment.invalid(config)
+  const variable = Program.invalidVariable(config)
   if (variable !== undefined) return `env.${variable}`
   const texts = new Map([["command", command], ["cwd", cwd]])
   for (const [index, argument] of args.entries()) texts.set(`args.${index}`, argument)
@@ -147,20 +145,14 @@ export const spawn = (
   Effect.async((resume) => {
     const field = unusable(config)
     if (field !== undefined) return resume(invalid(config, field))
-    const environment = Environment.make(config, host)
-    const command = PlatformCommand.make([config.command, ...config.args ?? []], config.cwd, host, environment)
-    if (command === undefined) return resume(invalid(config, "args"))
     const id = Crypto.randomUUID()
+    const environment = Program.environment(config, host).set(markerName, id)
+    const { args = [], command, cwd } = config
+    const start = Program.command({ argv: [command, ...args], cwd, host }, environment)
+    if (start === undefined) return resume(invalid(config, "args"))
     let child: Child
     try {
-      child = ChildProcess.spawn(command.file, command.args, {
-        stdio: ["pipe", "pipe", "pipe"],
-        env: { ...Object.fromEntries(environment), [markerName]: id },
-        cwd: config.cwd,
-        detached: host.platform !== "win32",
-        windowsHide: true,
-        windowsVerbatimArguments: command.isVerbatim
-      })
+      child = ChildProcess.spawn(start.file, start.args, { ...start.options, stdio: ["pipe", "pipe", "pipe"] })
     } catch (error) {
       return resume(failed(config, error))
     }
