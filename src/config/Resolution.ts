@@ -87,11 +87,7 @@ interface Sources extends Options {
   /** The text of a file; a file outside of the folder `within` is refused. */
   readonly file: (path: string, within: string | undefined) => Effect.Effect<string, string>
   /** The output of a program. */
-  readonly run: (
-    argv: readonly [string, ...ReadonlyArray<string>],
-    cwd: string,
-    host: HostEnvironment.Host
-  ) => Effect.Effect<string, string>
+  readonly run: (program: Program.Program) => Effect.Effect<string, string>
 }
 
 type Failure = McpError.ConfigurationError
@@ -108,17 +104,12 @@ const invalid = (server: string, path: string, detail: string, variable?: McpErr
     ...(variable === undefined ? {} : { variable })
   })
 
-const missing = (
-  config: ServerConfig.ServerConfig,
-  path: string,
-  reference: Interpolation.Reference,
-  why: Access.Failure["kind"]
-) => {
+const missing = (config: ServerConfig.ServerConfig, path: string, failure: Access.Failure) => {
+  const { kind, reference } = failure
   const from = reference.kind === "env" ? reference.name : Access.answeredBy(reference)
-  const detail = Access.nextStep(reference, why, config.provenance?.provider)
-  return invalid(config.name, path, detail, {
+  return invalid(config.name, path, Access.nextStep(failure, config.provenance?.provider), {
     name: UntrustedText.excerpt(Interpolation.nameOf(reference), 256),
-    why,
+    why: kind,
     ...(from === undefined ? {} : { from: UntrustedText.excerpt(from, 256) })
   })
 }
@@ -177,14 +168,11 @@ const askingOf = (config: Templates, environment: Access.Asking["environment"]):
   }
 }
 
-/** The references of a configuration, where they stand, and their values as far as nothing has to be asked. */
+/** The references of a configuration with their values. */
 const references = (config: Templates, asking: Access.Asking) =>
   ServerConfig.texts(config).flatMap(({ at, field, template }) => {
     const valueOf = Access.answer(asking, field, template)
-    return Interpolation.references(template).map((reference) => {
-      const value = valueOf(reference)
-      return { at, reference, fault: Either.isLeft(value) ? value.left.kind : undefined }
-    })
+    return Interpolation.references(template).map((reference) => ({ at, reference, value: valueOf(reference) }))
   })
 
 /** One trailing line break ends files and outputs, and is no part of the value. */
@@ -204,7 +192,7 @@ const answerOf =
         ? sources.file(Paths.absolute(name, expansion.directory, home), undefined)
         : argv === undefined
         ? Effect.fail("needs a shell, and none is used: write it into a program")
-        : sources.run(argv, expansion.directory, host)
+        : sources.run({ argv, cwd: expansion.directory, host })
       return Effect.mapBoth(text, { onFailure: failed, onSuccess: trimmed })
     }
     const declared = expansion.inputs?.find(({ id }) => id === name)
@@ -222,7 +210,7 @@ const answerOf =
         : yield* ask({ ...question, path: config.provenance?.path })
       const value = Option.match(answer, { onNone: () => declared?.default, onSome: Redacted.value })
       if (value === undefined && set !== undefined) {
-        return yield* missing(config, at, reference, "variable-forbidden")
+        return yield* missing(config, at, { kind: "variable-forbidden", reference })
       }
       return value === undefined || choices === undefined || choices.includes(value)
         ? value
@@ -234,36 +222,28 @@ const answerOf =
 const isEmptied = (value: string): boolean => /^\s*(?:[A-Za-z][A-Za-z0-9-]*\s+)?$/.test(value)
 
 /** The fields with the values of their templates. */
-const filled = ({ expansion: _, ...config }: Templates, asking: Access.Asking, { secrets }: Notes) => {
-  let failure: Failure | undefined
-  const fields = ServerConfig.mapTexts(config, ({ at, field, template }) => {
-    const isSent = field === "header" || field === "url"
-    const valueOf = Access.answer(asking, field, template)
-    const text = Interpolation.fill(template, (reference) =>
-      valueOf(reference).pipe(
-        Either.mapLeft(({ kind }) => missing(config, at, reference, kind)),
-        Either.filterOrLeft(({ length }) => length <= longestValue, () => {
-          const name = quote(Interpolation.nameOf(reference))
-          return invalid(config.name, at, `${name} is longer than ${longestValue} characters`)
-        }),
-        Either.map((value) => {
-          if (Secrets.isSecret(reference, value)) secrets.add(value)
-          return value
-        })
-      )).pipe(Either.filterOrLeft(
-        // oxlint-disable-next-line no-control-regex
-        (value) => !(isSent ? /[\0\r\n]/ : /\0/).test(value),
-        () => invalid(config.name, at, "the value contains a line break or a NUL, which cannot be sent")
-      ))
-    if (Either.isLeft(text)) failure ??= text.left
-    const value = Either.getOrUndefined(text)
+const filled = Effect.fnUntraced(function*(config: Templates, asking: Access.Asking, { secrets }: Notes) {
+  const { expansion: _, ...plain } = config
+  for (const { at, reference, value } of references(config, asking)) {
+    if (Either.isLeft(value)) return yield* missing(config, at, value.left)
+    if (value.right.length > longestValue) {
+      const name = quote(Interpolation.nameOf(reference))
+      return yield* invalid(config.name, at, `${name} is longer than ${longestValue} characters`)
+    }
+    if (Secrets.isSecret(reference, value.right)) secrets.add(value.right)
+  }
+  let broken: string | undefined
+  const fields = ServerConfig.mapTexts(plain, ({ at, field, template }) => {
+    const value = Either.getOrElse(Access.resolve(asking, field, template), () => template)
+    // oxlint-disable-next-line no-control-regex
+    if ((field === "header" || field === "url" ? /[\0\r\n]/ : /\0/).test(value)) broken ??= at
     // an empty default makes a header optional
-    return value !== template && value !== undefined && at.startsWith("headers.") && isEmptied(value)
-      ? undefined
-      : value
+    return value !== template && at.startsWith("headers.") && isEmptied(value) ? undefined : value
   })
-  return failure === undefined ? Either.right(fields) : Either.left(failure)
-}
+  return broken === undefined
+    ? fields
+    : yield* invalid(config.name, broken, "the value contains a line break or a NUL, which cannot be sent")
+})
 
 /** Decodes the result. The error of the schema would contain the value, so it names the variables in its place. */
 const checked = (fields: object, config: ServerConfig.ServerConfig) =>
@@ -329,12 +309,13 @@ export const unset = (
   config: ServerConfig.ServerConfig,
   environment: Access.Asking["environment"]
 ): ReadonlyArray<{ readonly at: string; readonly detail: string }> =>
-  !hasTemplates(config) ? [] : references(withBearer(config), askingOf(config, environment))
-    .filter(({ fault, reference }) => reference.kind === "env" && fault === "variable-unset")
-    .map(({ at, reference }) => ({
-      at,
-      detail: Access.nextStep(reference, "variable-unset", config.provenance?.provider)
-    }))
+  !hasTemplates(config) ?
+    [] :
+    references(withBearer(config), askingOf(config, environment)).flatMap(({ at, value }) =>
+      Either.isLeft(value) && value.left.kind === "variable-unset" && value.left.reference.kind === "env"
+        ? [{ at, detail: Access.nextStep(value.left, config.provenance?.provider) }]
+        : []
+    )
 
 /** The kinds of references that files, programs and people answer. */
 const asked: ReadonlySet<Interpolation.Reference["kind"]> = new Set(["input", "secret", "file", "cmd"])
@@ -345,17 +326,16 @@ const fromTemplates = Effect.fnUntraced(
     const config = narrowed(withBearer(found), notes)
     const asking = askingOf(config, host.variables())
     const all = references(config, asking)
-    const forbidden = all.find(({ fault }) => fault === "variable-forbidden")
-    if (forbidden !== undefined) {
-      return yield* missing(config, forbidden.at, forbidden.reference, "variable-forbidden")
+    for (const { at, value } of all) {
+      if (Either.isLeft(value) && value.left.kind === "variable-forbidden") {
+        return yield* missing(config, at, value.left)
+      }
     }
-    const answers = new Map<string, string>()
+    const answers = new Map<string, string | undefined>()
     const ask = answerOf(sources, config, host)
-    const questions = all.filter(({ reference }) => asked.has(reference.kind))
-      .map((question) => [Interpolation.nameOf(question.reference), question] as const)
-    for (const [name, { at, reference }] of new Map(questions)) {
-      const answer = yield* ask(reference, at)
-      if (answer !== undefined) answers.set(name, answer)
+    for (const { at, reference } of all) {
+      const name = Interpolation.nameOf(reference)
+      if (asked.has(reference.kind) && !answers.has(name)) answers.set(name, yield* ask(reference, at))
     }
     const plain = yield* checked(yield* filled(config, { ...asking, answers }, notes), config)
     yield* confidential(config, plain)
@@ -427,7 +407,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Resolution["Type
       ...defaults,
       ...options,
       file: readFile(fs),
-      run: (argv, cwd, host) => Program.run({ argv, cwd, host })
+      run: Program.run
     }))
 
 export const layer = (options?: Partial<Options>): Layer.Layer<Resolution, never, FileSystem.FileSystem> =>
@@ -455,7 +435,7 @@ export const layerTest = (
       secret: ({ id }) => Effect.succeed(Option.map(find(secrets, id), Redacted.make)),
       policies: Effect.succeed(policies),
       file: (path) => orElse(find(files, path)),
-      run: (argv) => orElse(find(programs, argv.join(" ")))
+      run: ({ argv }) => orElse(find(programs, argv.join(" ")))
     })
   )
 }

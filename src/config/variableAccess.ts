@@ -22,7 +22,7 @@ export interface Asking {
   /** The values of `${var:…}`. */
   readonly builtins: Readonly<Record<string, string>>
   /** The answers to `${input:…}`, `${secret:…}`, `${file:…}` and `${cmd:…}`, under `input:id` and so on. */
-  readonly answers: ReadonlyMap<string, string>
+  readonly answers: ReadonlyMap<string, string | undefined>
   /** The `${input:…}` whose answers are hidden while they are typed. */
   readonly hidden: ReadonlySet<string>
 }
@@ -30,8 +30,7 @@ export interface Asking {
 /** The reason for a template without a value. */
 export interface Failure {
   readonly kind: "variable-unset" | "variable-forbidden" | "input-required"
-  /** As `Interpolation.nameOf` names it. */
-  readonly variable: string
+  readonly reference: Interpolation.Reference
 }
 
 /** An address with more variables than this is taken to have all of them in its host. */
@@ -104,17 +103,13 @@ export const answeredBy = ({ kind, name }: Interpolation.Reference): string | un
     : undefined
 
 /** The next step for a person where a reference has no value. */
-export const nextStep = (
-  reference: Interpolation.Reference,
-  why: Failure["kind"],
-  host: string | undefined
-): string => {
+export const nextStep = ({ kind, reference }: Failure, host: string | undefined): string => {
   const name = UntrustedText.quote(Interpolation.nameOf(reference))
   const from = UntrustedText.quote(answeredBy(reference) ?? Interpolation.nameOf(reference))
-  if (why === "variable-forbidden") {
+  if (kind === "variable-forbidden") {
     return `${from} may not be read here: grant it when the server is approved, or move the server to a file of your own`
   }
-  if (why === "input-required") {
+  if (kind === "input-required") {
     const what = `${reference.kind} ${UntrustedText.quote(reference.name)}`
     return `unanswered ${what}: set ${from} before this program starts, or give it a default`
   }
@@ -138,12 +133,11 @@ const valueOf = ({ answers, environment, own, builtins }: Asking, { kind, name }
 export const answer = (asking: Asking, field: Field, template: string) => {
   const isPermitted = permits(asking, field, template)
   return (reference: Interpolation.Reference): Either.Either<string, Failure> => {
-    const failure = (kind: Failure["kind"]) => ({ kind, variable: Interpolation.nameOf(reference) })
-    if (!isPermitted(reference)) return Either.left(failure("variable-forbidden"))
+    if (!isPermitted(reference)) return Either.left({ kind: "variable-forbidden", reference })
     const isAsked = reference.kind === "input" || reference.kind === "secret"
     return Either.fromNullable(
       valueOf(asking, reference) ?? reference.fallback,
-      () => failure(isAsked ? "input-required" : "variable-unset")
+      () => ({ kind: isAsked ? "input-required" : "variable-unset", reference })
     )
   }
 }

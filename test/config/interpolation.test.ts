@@ -88,7 +88,7 @@ const asking = (more: Partial<Access.Asking> & { readonly origin: Scope.Origin }
 
 const outcome = (who: Access.Asking, template: string, field: Access.Field = "argument") =>
   Either.match(Access.resolve(who, field, template), {
-    onLeft: ({ kind, variable }) => ({ kind, variable }),
+    onLeft: ({ kind, reference }) => ({ kind, variable: Interpolation.nameOf(reference) }),
     onRight: (value) => value
   })
 

@@ -95,7 +95,7 @@ const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
       template
     )
     return Either.match(value, {
-      onLeft: ({ kind, variable }): Json => ({ error: kind, variable }),
+      onLeft: ({ kind, reference }): Json => ({ error: kind, variable: Interpolation.nameOf(reference) }),
       onRight: (value): Json => ({ value })
     })
   }
