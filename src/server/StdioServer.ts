@@ -17,7 +17,6 @@ import * as Conversation from "./conversation.ts"
 import type * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
-import * as Stateless from "./stateless.ts"
 
 /** The two pipes of a program that is served over stdio; `NodeStdioLink.layer` has those of the process. */
 export class StdioLink extends Context.Tag("effect-mcp-runtime/server/StdioServer/StdioLink")<StdioLink, {
@@ -97,30 +96,23 @@ export const serve = (
       }
     }
     const arrival: Exchange.Arrival = { output, principal: undefined, header: () => undefined, done: constVoid }
-    const session = yield* Conversation.make({ offer, limits, link: "stdio", principal: undefined, output })
-    const stateless = yield* Stateless.make({ offer, limits, link: "stdio" })
+    const conversation = yield* Conversation.make({ offer, limits, link: "stdio", output })
 
     const messagesOf = (line: string | Lines.Oversize): ReadonlyArray<Messages.Received> => {
       if (typeof line !== "string") {
         return [Messages.tooLarge(maxMessageBytes, Lines.idOf("request", line.head, line.tail ?? ""))]
       }
-      return line.trim() === "" ? [] : Messages.read(line, session.protocolVersion(), maxRequests)
+      return line.trim() === "" ? [] : Messages.read(line, conversation.protocolVersion(), maxRequests)
     }
-    const receive = (message: Messages.Received): Effect.Effect<void> => {
-      if (message._tag === "Request" && Stateless.isOfEra(message)) return stateless.receive(message, arrival)
-      if (message._tag === "Notification" && message.method === "notifications/cancelled") {
-        stateless.cancel(message.params["requestId"])
-      }
-      return session.receive(message, arrival)
-    }
-
     const inputEnded = yield* Deferred.make<void>()
     const input = link.input.pipe(
       Stream.ensuring(Deferred.succeed(inputEnded, undefined)),
       Stream.buffer({ capacity: readAhead })
     )
     const reader = yield* linesOf(input, maxMessageBytes).pipe(
-      Stream.runForEach((line) => Effect.forEach(messagesOf(line), receive, { discard: true })),
+      Stream.runForEach((line) =>
+        Effect.forEach(messagesOf(line), (message) => conversation.receive(message, arrival), { discard: true })
+      ),
       Effect.catchAllCause((cause) => RuntimeLog.error("Reading from the caller failed", cause)),
       Effect.forkScoped
     )
@@ -132,7 +124,7 @@ export const serve = (
     )
     const served = read.pipe(
       Effect.zipRight(Fiber.interrupt(reader)),
-      Effect.zipRight(Effect.zip(session.drain, stateless.drain, { concurrent: true })),
+      Effect.zipRight(conversation.drain),
       Effect.zipRight(outbox.end),
       Effect.zipRight(BoundedWait.within(drainTimeout)(Fiber.join(writer)))
     )

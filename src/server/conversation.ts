@@ -1,275 +1,131 @@
-/** One caller of the session era: its handshake, its requests, the questions to it, and what it has subscribed to. */
-import * as Deferred from "effect/Deferred"
+/** One caller, or all callers of one address without a session: their requests in flight, of either era. */
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
-import { constVoid } from "effect/Function"
-import * as Scope from "effect/Scope"
-import * as Protocol from "../client/Protocol.ts"
-import * as Scoped from "../scoped.ts"
-import * as JsonRpc from "../transport/JsonRpc.ts"
-import * as Exchange from "./exchange.ts"
+import type * as Scope from "effect/Scope"
+import * as BoundedWait from "../resilience/BoundedWait.ts"
+import * as RuntimeLog from "../runtimeLog.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
+import * as SessionEra from "./sessionEra.ts"
+import * as StatelessEra from "./statelessEra.ts"
 
-export interface Options extends Exchange.Serving {
-  readonly principal: string | undefined
-  /** For messages that belong to no request. */
-  readonly output: Exchange.Output
-}
-
-export interface Conversation extends Pick<Exchange.InFlight, "cancel" | "isIdle"> {
-  /** Known from the `initialize` request on. */
+export interface Conversation {
+  /** Of the session, from the `initialize` request on. */
   readonly protocolVersion: () => string | undefined
-  /** Whether the handshake has succeeded. */
+  /** Whether the handshake of the session has succeeded. */
   readonly isOpen: () => boolean
   /** Acts on a message. Requests, and most notifications, go on after it returns. */
   readonly receive: (message: Messages.Received, arrival: Exchange.Arrival) => Effect.Effect<void>
-  /** Fails the open questions, and gives the requests in flight some time. */
+  /** Interrupts the request of an id or a key, which is not answered then. */
+  readonly cancel: (key: unknown) => void
+  readonly isIdle: () => boolean
+  /** Ends the subscriptions of the stateless era in good order. */
+  readonly end: Effect.Effect<void>
+  /** Ends them, fails the open questions, and gives the requests in flight some time. */
   readonly drain: Effect.Effect<void>
 }
 
-const initializeKeys = {
-  protocolVersion: "protocolVersion",
-  clientCapabilities: "capabilities",
-  clientInfo: "clientInfo"
-}
+const duplicate = McpServer.refusal("invalidRequest", "Invalid Request: a request with this id is in flight")
+const full = McpServer.refusal("overloaded", "Too many requests at once")
+const bug = McpServer.refusal("internal", "Internal error")
 
-// Questions to the caller
+const died = (method: string, cause: Cause.Cause<never>): Effect.Effect<void> =>
+  RuntimeLog.error(`The handler of ${method.slice(0, 128)} died with a defect`, cause)
 
-const gone = McpServer.refusal("internal", "The caller is gone, or cannot be asked")
-const silent = McpServer.refusal("internal", "The caller has not answered in time")
-
-const questions = (inputTimeout: Duration.DurationInput) => {
-  const open = new Map<unknown, Deferred.Deferred<JsonRpc.JsonObject, McpServer.Refusal>>()
-  let ids = 0
-  let isClosed = false
-  return {
-    ask: (output: () => Exchange.Output | undefined): McpServer.Exchange["ask"] => (method, params) =>
-      Effect.suspend(() => {
-        const to = output()
-        if (isClosed || to === undefined) return gone
-        const id = `ask-${++ids}`
-        const answer = Deferred.unsafeMake<JsonRpc.JsonObject, McpServer.Refusal>(FiberId.none)
-        open.set(id, answer)
-        const withdraw = Effect.sync(() => {
-          const params = { requestId: id, reason: "no longer needed" }
-          output()?.offer({ jsonrpc: "2.0", method: "notifications/cancelled", params })
+/** Sends the answer of a handler, unless it is interrupted. Defects go to the log and not to the caller. */
+const answer = (
+  request: Exchange.Request,
+  handle: (request: Exchange.Request, current: Exchange.CurrentRequest) => Exchange.Result
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { id, method, output } = request
+    let current: Exchange.Request | undefined = request
+    return Effect.suspend(() => handle(request, () => current)).pipe(
+      Effect.map((result): JsonRpc.Success => ({ jsonrpc: "2.0", id, result })),
+      Effect.catchAllCause((cause) =>
+        Either.match(Cause.failureOrCause(cause), {
+          onLeft: (refusal) => Effect.succeed(Messages.failure(id, refusal)),
+          onRight: (cause) => Effect.as(died(method, cause), Messages.failure(id, bug))
         })
-        return Effect.zipRight(to.send({ jsonrpc: "2.0", id, method, params }), Deferred.await(answer)).pipe(
-          // also at the timeout, which interrupts the wait
-          Effect.onInterrupt(() => withdraw),
-          Effect.timeoutFail({ duration: inputTimeout, onTimeout: () => silent }),
-          Effect.ensuring(Effect.sync(() => open.delete(id)))
-        )
-      }),
-    answered: ({ error, id, result }: JsonRpc.JsonObject): void => {
-      const answer = open.get(id)
-      if (answer === undefined) return
-      const { code, data, message } = Messages.objectOf(error)
-      const refusal = new McpServer.Refusal({
-        code: typeof code === "number" ? code : McpServer.codes.internal,
-        message: typeof message === "string" ? message : "The caller has refused",
-        data
+      ),
+      Effect.flatMap((message) => {
+        current = undefined
+        return output.send(message)
       })
-      Deferred.unsafeDone(answer, JsonRpc.isObject(error) ? refusal : Effect.succeed(Messages.objectOf(result)))
-    },
-    close: (): void => {
-      isClosed = true
-      for (const answer of open.values()) Deferred.unsafeDone(answer, gone)
-      open.clear()
-    }
-  }
-}
-
-// Subscriptions to resources
-
-const maxSubscriptions = 1_024
-const crowded = McpServer.refusal("overloaded", "Too many subscriptions")
-const unsubscribed = McpServer.refusal("invalidRequest", "Invalid Request: unsubscribed before the subscription began")
-
-interface Subscription {
-  readonly begun: Deferred.Deferred<void, McpServer.Refusal>
-  readonly fiber: Fiber.RuntimeFiber<void, McpServer.Refusal>
-  /** The requests that wait for its beginning. */
-  waiting: number
-}
-
-const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Refusal> =>
-  typeof uri === "string" ? Effect.succeed(uri) : McpServer.invalidParams("Invalid params: uri must be a string")
-
-/** One subscription for each address, which ends with `unsubscribe`, with its watch, and with the session. */
-const subscriptions = (notify: McpServer.Peer["notify"]) =>
-  Effect.map(FiberSet.makeRuntime<never, void, McpServer.Refusal>(), (fork) => {
-    const all = new Map<string, Subscription>()
-
-    const start = (watch: NonNullable<McpServer.Service["watch"]>, uri: string): Subscription => {
-      const begun = Deferred.unsafeMake<void, McpServer.Refusal>(FiberId.none)
-      const watching = watch(uri, () => notify("notifications/resources/updated", { uri }))
-      const fiber = fork(Effect.scoped(Effect.flatMap(
-        watching,
-        ({ ended }) => Effect.zipRight(Deferred.succeed(begun, undefined), ended)
-      )))
-      const subscription = { begun, fiber, waiting: 0 }
-      all.set(uri, subscription)
-      fiber.addObserver((exit) => {
-        if (all.get(uri) === subscription) all.delete(uri)
-        Deferred.unsafeDone(begun, Exit.isInterrupted(exit) ? unsubscribed : exit)
-      })
-      return subscription
-    }
-
-    const end = (uri: string): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        const subscription = all.get(uri)
-        all.delete(uri)
-        return subscription === undefined ? Effect.void : Fiber.interrupt(subscription.fiber)
-      })
-
-    return {
-      subscribe: (watch: NonNullable<McpServer.Service["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
-        Effect.flatMap(uriOf(params), (uri) => {
-          const known = all.get(uri)
-          if (known === undefined && all.size >= maxSubscriptions) return crowded
-          const subscription = known ?? start(watch, uri)
-          subscription.waiting++
-          return Deferred.await(subscription.begun).pipe(
-            Effect.onInterrupt(() =>
-              subscription.waiting === 1 && all.get(uri) === subscription ? end(uri) : Effect.void
-            ),
-            Effect.ensuring(Effect.sync(() => subscription.waiting--)),
-            Effect.as({})
-          )
-        }),
-      unsubscribe: (params: JsonRpc.JsonObject): Exchange.Result => Effect.as(Effect.flatMap(uriOf(params), end), {})
-    }
+    )
   })
 
-// Requests
-
-/** The output of notifications, which have no answer. */
-const nowhere: Exchange.Output = { send: () => Effect.void, offer: constVoid }
-
-export const make = (options: Options): Effect.Effect<Conversation, never, Scope.Scope> =>
+export const make = (serving: Exchange.Serving): Effect.Effect<Conversation, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { limits, link, offer, output, principal } = options
-    const scope = yield* Effect.scope
-    const inFlight = yield* Exchange.inFlight(limits.maxRequests)
-    const { answered, ask, close } = questions(limits.inputTimeout)
-    const service = Scoped.once<McpServer.Service>()
-    let caller: McpServer.Caller | undefined
-    let level: McpServer.LogLevel = "info"
-    const toCaller = Exchange.notifying(() => output, () => level)
-    const { subscribe, unsubscribe } = yield* subscriptions(toCaller.notify)
-    yield* Scoped.onClose(close)
+    const { drainTimeout, maxRequests } = serving.limits
+    const session = yield* SessionEra.make(serving)
+    const stateless = yield* StatelessEra.make(serving)
+    /** Includes cancelled requests that have not ended yet, and notifications. */
+    const running = yield* FiberSet.make<void>()
+    const fork = yield* FiberSet.runtime(running)<never>()
+    const requests = new Map<unknown, Fiber.RuntimeFiber<void>>()
 
-    const initialize = (params: JsonRpc.JsonObject): Exchange.Result =>
-      Effect.gen(function*() {
-        if (caller !== undefined) {
-          return yield* McpServer.refusal("invalidRequest", "Invalid Request: this session is initialized already")
-        }
-        const read = yield* Exchange.callerOf(params, initializeKeys, { era: "session", link, principal })
-        const protocolVersion = Protocol.sessionVersions.includes(read.protocolVersion)
-          ? read.protocolVersion
-          // the best known one, and the caller decides
-          : Protocol.sessionVersions[0]!
-        const known = caller = { ...read, protocolVersion }
-        const peer = { caller: known, ask: ask(() => output), ...toCaller }
-        const opened = yield* Effect.onError(service.open(Scope.extend(offer.open(peer), scope)), () =>
-          Effect.sync(() => {
-            caller = undefined
-          }))
-        const capabilities = yield* Exchange.capabilitiesFor(offer, opened, known)
-        return { protocolVersion, capabilities, serverInfo: offer.info, instructions: offer.instructions }
+    const begin = (request: Exchange.Request): Effect.Effect<void> =>
+      Effect.flatMap(FiberSet.size(running), (size) => {
+        const { era, id, key = id, output } = request
+        const done = Effect.sync(request.done)
+        const refusal = requests.has(key) ? duplicate : size >= maxRequests ? full : undefined
+        if (refusal !== undefined) return Effect.ensuring(output.send(Messages.failure(id, refusal)), done)
+        const { handle } = era === "stateless" || StatelessEra.includes(request) ? stateless : session
+        const fiber = fork(Effect.ensuring(answer(request, handle), done))
+        requests.set(key, fiber)
+        fiber.addObserver(() => {
+          if (requests.get(key) === fiber) requests.delete(key)
+        })
+        return Effect.void
       })
 
-    const setLevel = (params: JsonRpc.JsonObject, set: McpServer.Service["setLogLevel"]): Exchange.Result =>
-      Effect.gen(function*() {
-        const wanted = McpServer.logLevelOf(params["level"])
-        if (wanted === undefined) {
-          return yield* McpServer.invalidParams("Invalid params: level is not a log level")
-        }
-        level = wanted
-        if (set !== undefined) yield* set(wanted)
-        return {}
-      })
+    const cancel = (key: unknown): void => {
+      const fiber = requests.get(key)
+      // a cancelled request has no answer, so its id is free at once
+      requests.delete(key)
+      fiber?.unsafeInterruptAsFork(fiber.id())
+    }
 
-    const handle = (request: Exchange.Request, current: Exchange.CurrentRequest): Exchange.Result =>
-      Effect.gen(function*() {
-        const { method, params } = request
-        if (method === "ping") return {}
-        if (method === "initialize") return yield* initialize(params)
-        // messages behind a handshake that takes its time wait for it
-        const opened = yield* service.settled
-        if (opened === undefined || caller === undefined) {
-          return yield* McpServer.refusal(
-            "invalidRequest",
-            `Invalid Request: ${method.slice(0, 128)} before initialize`
-          )
+    const notified = (method: string, params: JsonRpc.JsonObject): Effect.Effect<void> =>
+      Effect.map(FiberSet.size(running), (size) => {
+        if (method === "notifications/cancelled") cancel(params["requestId"])
+        else if (size < maxRequests) {
+          fork(Effect.catchAllCause(session.notified(method, params), (cause) => died(method, cause)))
         }
-        const { handlers, setLogLevel, watch } = opened
-        const handler = handlers.get(method)
-        if (handler !== undefined) {
-          return yield* handler(
-            Exchange.make(request, current, () => level, { caller, ask: ask(() => current()?.output) })
-          )
-        }
-        if (method === "logging/setLevel" && "logging" in offer.capabilities) {
-          return yield* setLevel(params, setLogLevel)
-        }
-        if (method === "resources/subscribe" && watch !== undefined) return yield* subscribe(watch, params)
-        if (method === "resources/unsubscribe" && watch !== undefined) return yield* unsubscribe(params)
-        return yield* Exchange.methodNotFound(method)
       })
 
     const receive = (message: Messages.Received, arrival: Exchange.Arrival): Effect.Effect<void> => {
+      const done = Effect.sync(arrival.done)
       switch (message._tag) {
-        case "Request": {
-          const request = { ...message, ...arrival }
-          return inFlight.begin(request, (current) => handle(request, current))
-        }
+        case "Request":
+          return begin({ ...message, ...arrival })
         case "Invalid":
-          return Effect.ensuring(
-            arrival.output.send(Messages.failure(message.id, message.refusal)),
-            Effect.sync(arrival.done)
-          )
+          return Effect.ensuring(arrival.output.send(Messages.failure(message.id, message.refusal)), done)
         case "Response":
-          return Effect.sync(() => {
-            answered(message.message)
-            arrival.done()
-          })
+          return Effect.zipRight(Effect.sync(() => session.answered(message.message)), done)
         case "Notification":
-          return Effect.suspend(() => {
-            const { method, params } = message
-            arrival.done()
-            if (method === "notifications/cancelled") return Effect.sync(() => inFlight.cancel(params["requestId"]))
-            const request: Exchange.Request = {
-              ...arrival,
-              _tag: "Request",
-              id: "",
-              method,
-              params,
-              output: nowhere,
-              done: constVoid
-            }
-            const notified = Effect.flatMap(
-              service.settled,
-              (opened) => opened?.notified?.(method, params) ?? Effect.void
-            )
-            return inFlight.begin(request, () => Effect.as(notified, {}), Symbol())
-          })
+          return Effect.zipRight(done, notified(message.method, message.params))
       }
     }
 
+    const waited = Effect.zipRight(
+      BoundedWait.within(Duration.decode(drainTimeout))(FiberSet.awaitEmpty(running)),
+      Effect.suspend(() => Fiber.interruptAll(requests.values()))
+    )
     return {
-      cancel: inFlight.cancel,
-      isIdle: inFlight.isIdle,
-      protocolVersion: () => caller?.protocolVersion,
-      isOpen: () => service.current() !== undefined,
+      protocolVersion: session.protocolVersion,
+      isOpen: session.isOpen,
       receive,
-      drain: Effect.zipRight(Effect.sync(close), inFlight.drain(Duration.decode(limits.drainTimeout)))
+      cancel,
+      isIdle: () => requests.size === 0,
+      end: stateless.end,
+      drain: stateless.end.pipe(Effect.zipRight(Effect.sync(session.close)), Effect.zipRight(waited))
     }
   })

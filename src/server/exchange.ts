@@ -1,13 +1,5 @@
-/** The requests of callers while they are in flight, the same for both eras. */
-import * as Cause from "effect/Cause"
-import type * as Duration from "effect/Duration"
+/** One request of a caller on its way to an answer, the same for both eras and both transports. */
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Fiber from "effect/Fiber"
-import * as FiberSet from "effect/FiberSet"
-import type * as Scope from "effect/Scope"
-import * as BoundedWait from "../resilience/BoundedWait.ts"
-import * as RuntimeLog from "../runtimeLog.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
@@ -27,13 +19,19 @@ export interface Arrival {
   readonly header: McpServer.Exchange["header"]
   /** Called once everything that the message led to was sent. */
   readonly done: () => void
+  /** Replaces the id of a request, where ids of several callers meet. */
+  readonly key?: symbol
+  /** Known from a header; otherwise the message tells. */
+  readonly era?: "stateless"
 }
 
-/** What both eras serve, and to whom. */
+/** What is served, and to whom. */
 export interface Serving {
   readonly offer: McpServer.Offer
   readonly limits: McpServer.Limits
   readonly link: McpServer.Caller["link"]
+  /** For messages that belong to no request. */
+  readonly output?: Output
 }
 
 export interface Request extends Messages.Request, Arrival {}
@@ -127,81 +125,3 @@ export const make = (
 
 export const methodNotFound = (method: string): McpServer.Refusal =>
   McpServer.refusal("methodNotFound", `Method not found: ${method.slice(0, 128)}`)
-
-const duplicate = McpServer.refusal("invalidRequest", "Invalid Request: a request with this id is in flight")
-const full = McpServer.refusal("overloaded", "Too many requests at once")
-const bug = McpServer.refusal("internal", "Internal error")
-
-type Handling = (current: CurrentRequest) => Result
-
-/** Sends the answer of a handler, unless it is interrupted. Defects go to the log and not to the caller. */
-const answer = (request: Request, handling: Handling): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const { id, method, output } = request
-    let current: Request | undefined = request
-    return Effect.suspend(() => handling(() => current)).pipe(
-      Effect.map((result): JsonRpc.Success => ({ jsonrpc: "2.0", id, result })),
-      Effect.catchAllCause((cause) =>
-        Either.match(Cause.failureOrCause(cause), {
-          onLeft: (refusal) => Effect.succeed(Messages.failure(id, refusal)),
-          onRight: (cause) =>
-            Effect.as(
-              RuntimeLog.error(`The handler of ${method.slice(0, 128)} died with a defect`, cause),
-              Messages.failure(id, bug)
-            )
-        })
-      ),
-      Effect.flatMap((message) => {
-        current = undefined
-        return output.send(message)
-      })
-    )
-  })
-
-/** The requests in flight of one caller, or of all callers without a session. */
-export interface InFlight {
-  /** Forks the handling, or refuses the request. A key replaces the id where ids of several callers meet. */
-  readonly begin: (request: Request, handling: Handling, key?: symbol) => Effect.Effect<void>
-  /** Interrupts a request, which is not answered then. */
-  readonly cancel: (key: unknown) => void
-  readonly isIdle: () => boolean
-  /** Waits for all of them, and interrupts those that are left at the limit. */
-  readonly drain: (limit: Duration.Duration) => Effect.Effect<void>
-}
-
-export const inFlight = (maxRequests: number): Effect.Effect<InFlight, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    /** Includes cancelled requests that have not ended yet. */
-    const running = yield* FiberSet.make<void>()
-    const fork = yield* FiberSet.runtime(running)<never>()
-    const fibers = new Map<unknown, Fiber.RuntimeFiber<void>>()
-    return {
-      begin: (request, handling, key) =>
-        Effect.flatMap(FiberSet.size(running), (size) => {
-          const id = key ?? request.id
-          const done = Effect.sync(request.done)
-          const refusal = fibers.has(id) ? duplicate : size >= maxRequests ? full : undefined
-          if (refusal !== undefined) {
-            return Effect.ensuring(request.output.send(Messages.failure(request.id, refusal)), done)
-          }
-          const fiber = fork(Effect.ensuring(answer(request, handling), done))
-          fibers.set(id, fiber)
-          fiber.addObserver(() => {
-            if (fibers.get(id) === fiber) fibers.delete(id)
-          })
-          return Effect.void
-        }),
-      cancel: (id) => {
-        const fiber = fibers.get(id)
-        // a cancelled request has no answer, so its id is free at once
-        fibers.delete(id)
-        fiber?.unsafeInterruptAsFork(fiber.id())
-      },
-      isIdle: () => fibers.size === 0,
-      drain: (limit) =>
-        Effect.zipRight(
-          BoundedWait.within(limit)(FiberSet.awaitEmpty(running)),
-          Effect.suspend(() => Fiber.interruptAll(fibers.values()))
-        )
-    }
-  })

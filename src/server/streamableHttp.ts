@@ -17,7 +17,7 @@ import type * as HttpEndpoint from "./HttpEndpoint.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 import * as ScopedTable from "./scopedTable.ts"
-import * as Stateless from "./stateless.ts"
+import * as StatelessEra from "./statelessEra.ts"
 
 const { refuse } = Admission
 const { codes } = McpServer
@@ -64,12 +64,12 @@ const tooManySessions = McpServer.refusal("overloaded", "Too many sessions")
 // Messages
 
 /** The caller of a request, and its headers. */
-type Sender = Pick<Exchange.Arrival, "header" | "principal">
+type Sender = Omit<Exchange.Arrival, "done" | "output">
 
 /** Acts on the messages of a POST. Returns when the stream of their answers has an event or has ended, or at the limit. */
-const receiveAll = <M>(
-  messages: ReadonlyArray<M>,
-  receive: (message: M, arrival: Exchange.Arrival) => Effect.Effect<void>,
+const receiveAll = (
+  messages: ReadonlyArray<Messages.Received>,
+  { receive }: Conversation.Conversation,
   output: EventStream.EventStream,
   sender: Sender,
   limit: Duration.DurationInput
@@ -104,13 +104,7 @@ const makeSession = (
     const standalone = new EventStream.EventStream({ ...options, name: "0" })
     const streams = new Map([["0", standalone]])
     let posts = 0
-    const conversation = yield* Conversation.make({
-      offer,
-      limits: options,
-      link: "http",
-      principal,
-      output: standalone
-    })
+    const conversation = yield* Conversation.make({ offer, limits: options, link: "http", output: standalone })
     const endStreams = (): void => streams.forEach((stream) => stream.end())
     yield* Scoped.onClose(endStreams)
 
@@ -135,7 +129,7 @@ const makeSession = (
           // the caller has some time to come back
           left: (isAbandoned) => Effect.sync(() => fork(Effect.delay(cancel(isAbandoned), options.resumeTimeout)))
         })
-        yield* receiveAll(messages, conversation.receive, stream, sender, limit)
+        yield* receiveAll(messages, conversation, stream, sender, limit)
         if (!stream.isShort) keep(name, stream)
         return stream
       })
@@ -163,7 +157,7 @@ export const make = (
   Effect.gen(function*() {
     const { isAllowed, isNamed } = Admission.hosts(options)
     const principalOf = Admission.principal(options, offer)
-    const stateless = yield* Stateless.make({ offer, limits: options, link: "http" })
+    const stateless = yield* Conversation.make({ offer, limits: options, link: "http" })
     const sessions = yield* ScopedTable.make<Session>({
       max: options.maxSessions,
       timeout: options.sessionTimeout,
@@ -186,7 +180,7 @@ export const make = (
       const inSession = Effect.suspend(() => {
         if (version !== undefined && !Protocol.sessionVersions.includes(version)) {
           const supported = [...Protocol.sessionVersions, ...Protocol.statelessVersions]
-          return Effect.fail(Admission.failure(400, Stateless.unsupported(version, supported)))
+          return Effect.fail(Admission.failure(400, StatelessEra.unsupported(version, supported)))
         }
         if (id === undefined) return refuse(400, "Bad Request: Mcp-Session-Id is missing; begin with initialize")
         return session === undefined ? sessionNotFound : Effect.succeed(session)
@@ -200,8 +194,7 @@ export const make = (
           // a caller that closes the stream cancels
           const cancel = Effect.sync(() => stateless.cancel(key))
           const stream = new EventStream.EventStream({ ...options, left: () => cancel })
-          const receive: typeof stateless.receive = (message, arrival) => stateless.receive(message, arrival, key)
-          yield* receiveAll([message], receive, stream, sender, patience)
+          yield* receiveAll([message], stateless, stream, { ...sender, key, era: "stateless" }, patience)
           return respond(stream, (code) => statuses.get(code) ?? 200)
         })
 
@@ -221,7 +214,7 @@ export const make = (
         const only = messages.length === 1 ? messages[0] : undefined
         if (only?._tag === "Invalid") return Admission.failure(400, only.refusal, only.id)
         if (only?._tag === "Request") {
-          if (isStateless || Stateless.isOfEra(only)) return yield* withoutSession(only)
+          if (isStateless || StatelessEra.includes(only)) return yield* withoutSession(only)
           if (only.method === "initialize" && id === undefined) return yield* initialize(only)
         }
         // notifications of callers mean nothing in the stateless era

@@ -1,6 +1,5 @@
 /** The stateless era: every request states who sends it and what its sender can be asked, and depends on none before it. */
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
@@ -12,16 +11,8 @@ import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 import * as RoundTrips from "./roundTrips.ts"
 
-export interface Stateless extends Pick<Exchange.InFlight, "cancel"> {
-  readonly receive: (message: Messages.Request, arrival: Exchange.Arrival, key?: symbol) => Effect.Effect<void>
-  /** Ends the subscriptions in good order. */
-  readonly end: Effect.Effect<void>
-  /** Ends them, and gives the requests in flight some time. */
-  readonly drain: Effect.Effect<void>
-}
-
 /** Whether a request is of this era, although it may leave out what it must state. */
-export const isOfEra = ({ method, params }: Messages.Request): boolean =>
+export const includes = ({ method, params }: Messages.Request): boolean =>
   method === "server/discover" || method === "subscriptions/listen" ||
   Messages.metaOf(params)[Protocol.metaKey.protocolVersion] !== undefined
 
@@ -121,10 +112,9 @@ const subscriptions = (offer: McpServer.Offer) => {
 
 // Requests
 
-export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<Stateless, never, Scope.Scope> =>
+export const make = ({ limits, link, offer }: Exchange.Serving) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const inFlight = yield* Exchange.inFlight(limits.maxRequests)
     const roundTrips = yield* RoundTrips.make(limits.inputTimeout)
     const { end, listen, notify } = subscriptions(offer)
     const peer: McpServer.Peer = {
@@ -183,13 +173,5 @@ export const make = ({ limits, link, offer }: Exchange.Serving): Effect.Effect<S
         return { ...hints, ...result, resultType, _meta }
       })
 
-    return {
-      receive: (message, arrival, key) => {
-        const request = { ...message, ...arrival }
-        return inFlight.begin(request, (current) => handle(request, current), key)
-      },
-      cancel: inFlight.cancel,
-      end,
-      drain: Effect.zipRight(end, inFlight.drain(Duration.decode(limits.drainTimeout)))
-    }
+    return { handle, end }
   })

@@ -1,0 +1,217 @@
+/** The session era: the handshake of a caller, its requests, the questions to it, and what it has subscribed to. */
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as FiberSet from "effect/FiberSet"
+import * as Scope from "effect/Scope"
+import * as Protocol from "../client/Protocol.ts"
+import * as Scoped from "../scoped.ts"
+import * as JsonRpc from "../transport/JsonRpc.ts"
+import * as Exchange from "./exchange.ts"
+import * as McpServer from "./McpServer.ts"
+import * as Messages from "./messages.ts"
+
+const initializeKeys = {
+  protocolVersion: "protocolVersion",
+  clientCapabilities: "capabilities",
+  clientInfo: "clientInfo"
+}
+
+// Questions to the caller
+
+const gone = McpServer.refusal("internal", "The caller is gone, or cannot be asked")
+const silent = McpServer.refusal("internal", "The caller has not answered in time")
+
+const questions = (inputTimeout: Duration.DurationInput) => {
+  const open = new Map<unknown, Deferred.Deferred<JsonRpc.JsonObject, McpServer.Refusal>>()
+  let ids = 0
+  let isClosed = false
+  return {
+    ask: (output: () => Exchange.Output | undefined): McpServer.Exchange["ask"] => (method, params) =>
+      Effect.suspend(() => {
+        const to = output()
+        if (isClosed || to === undefined) return gone
+        const id = `ask-${++ids}`
+        const answer = Deferred.unsafeMake<JsonRpc.JsonObject, McpServer.Refusal>(FiberId.none)
+        open.set(id, answer)
+        const withdraw = Effect.sync(() => {
+          const params = { requestId: id, reason: "no longer needed" }
+          output()?.offer({ jsonrpc: "2.0", method: "notifications/cancelled", params })
+        })
+        return Effect.zipRight(to.send({ jsonrpc: "2.0", id, method, params }), Deferred.await(answer)).pipe(
+          // also at the timeout, which interrupts the wait
+          Effect.onInterrupt(() => withdraw),
+          Effect.timeoutFail({ duration: inputTimeout, onTimeout: () => silent }),
+          Effect.ensuring(Effect.sync(() => open.delete(id)))
+        )
+      }),
+    answered: ({ error, id, result }: JsonRpc.JsonObject): void => {
+      const answer = open.get(id)
+      if (answer === undefined) return
+      const { code, data, message } = Messages.objectOf(error)
+      const refusal = new McpServer.Refusal({
+        code: typeof code === "number" ? code : McpServer.codes.internal,
+        message: typeof message === "string" ? message : "The caller has refused",
+        data
+      })
+      Deferred.unsafeDone(answer, JsonRpc.isObject(error) ? refusal : Effect.succeed(Messages.objectOf(result)))
+    },
+    close: (): void => {
+      isClosed = true
+      for (const answer of open.values()) Deferred.unsafeDone(answer, gone)
+      open.clear()
+    }
+  }
+}
+
+// Subscriptions to resources
+
+const maxSubscriptions = 1_024
+const crowded = McpServer.refusal("overloaded", "Too many subscriptions")
+const unsubscribed = McpServer.refusal("invalidRequest", "Invalid Request: unsubscribed before the subscription began")
+
+interface Subscription {
+  readonly begun: Deferred.Deferred<void, McpServer.Refusal>
+  readonly fiber: Fiber.RuntimeFiber<void, McpServer.Refusal>
+  /** The requests that wait for its beginning. */
+  waiting: number
+}
+
+const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Refusal> =>
+  typeof uri === "string" ? Effect.succeed(uri) : McpServer.invalidParams("Invalid params: uri must be a string")
+
+/** One subscription for each address, which ends with `unsubscribe`, with its watch, and with the session. */
+const subscriptions = (notify: McpServer.Peer["notify"]) =>
+  Effect.map(FiberSet.makeRuntime<never, void, McpServer.Refusal>(), (fork) => {
+    const all = new Map<string, Subscription>()
+
+    const start = (watch: NonNullable<McpServer.Service["watch"]>, uri: string): Subscription => {
+      const begun = Deferred.unsafeMake<void, McpServer.Refusal>(FiberId.none)
+      const watching = watch(uri, () => notify("notifications/resources/updated", { uri }))
+      const fiber = fork(Effect.scoped(Effect.flatMap(
+        watching,
+        ({ ended }) => Effect.zipRight(Deferred.succeed(begun, undefined), ended)
+      )))
+      const subscription = { begun, fiber, waiting: 0 }
+      all.set(uri, subscription)
+      fiber.addObserver((exit) => {
+        if (all.get(uri) === subscription) all.delete(uri)
+        Deferred.unsafeDone(begun, Exit.isInterrupted(exit) ? unsubscribed : exit)
+      })
+      return subscription
+    }
+
+    const end = (uri: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const subscription = all.get(uri)
+        all.delete(uri)
+        return subscription === undefined ? Effect.void : Fiber.interrupt(subscription.fiber)
+      })
+
+    return {
+      subscribe: (watch: NonNullable<McpServer.Service["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
+        Effect.flatMap(uriOf(params), (uri) => {
+          const known = all.get(uri)
+          if (known === undefined && all.size >= maxSubscriptions) return crowded
+          const subscription = known ?? start(watch, uri)
+          subscription.waiting++
+          return Deferred.await(subscription.begun).pipe(
+            Effect.onInterrupt(() =>
+              subscription.waiting === 1 && all.get(uri) === subscription ? end(uri) : Effect.void
+            ),
+            Effect.ensuring(Effect.sync(() => subscription.waiting--)),
+            Effect.as({})
+          )
+        }),
+      unsubscribe: (params: JsonRpc.JsonObject): Exchange.Result => Effect.as(Effect.flatMap(uriOf(params), end), {})
+    }
+  })
+
+// Requests
+
+export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const { answered, ask, close } = questions(limits.inputTimeout)
+    const service = Scoped.once<McpServer.Service>()
+    let caller: McpServer.Caller | undefined
+    let level: McpServer.LogLevel = "info"
+    const toCaller = Exchange.notifying(() => output, () => level)
+    const { subscribe, unsubscribe } = yield* subscriptions(toCaller.notify)
+    yield* Scoped.onClose(close)
+
+    const initialize = ({ params, principal }: Exchange.Request): Exchange.Result =>
+      Effect.gen(function*() {
+        if (caller !== undefined) {
+          return yield* McpServer.refusal("invalidRequest", "Invalid Request: this session is initialized already")
+        }
+        const read = yield* Exchange.callerOf(params, initializeKeys, { era: "session", link, principal })
+        const protocolVersion = Protocol.sessionVersions.includes(read.protocolVersion)
+          ? read.protocolVersion
+          // the best known one, and the caller decides
+          : Protocol.sessionVersions[0]!
+        const known = caller = { ...read, protocolVersion }
+        const peer = { caller: known, ask: ask(() => output), ...toCaller }
+        const opened = yield* Effect.onError(service.open(Scope.extend(offer.open(peer), scope)), () =>
+          Effect.sync(() => {
+            caller = undefined
+          }))
+        const capabilities = yield* Exchange.capabilitiesFor(offer, opened, known)
+        return { protocolVersion, capabilities, serverInfo: offer.info, instructions: offer.instructions }
+      })
+
+    const setLevel = (params: JsonRpc.JsonObject, set: McpServer.Service["setLogLevel"]): Exchange.Result =>
+      Effect.gen(function*() {
+        const wanted = McpServer.logLevelOf(params["level"])
+        if (wanted === undefined) {
+          return yield* McpServer.invalidParams("Invalid params: level is not a log level")
+        }
+        level = wanted
+        if (set !== undefined) yield* set(wanted)
+        return {}
+      })
+
+    const handle = (request: Exchange.Request, current: Exchange.CurrentRequest): Exchange.Result =>
+      Effect.gen(function*() {
+        const { method, params } = request
+        if (method === "ping") return {}
+        if (method === "initialize") return yield* initialize(request)
+        // messages behind a handshake that takes its time wait for it
+        const opened = yield* service.settled
+        if (opened === undefined || caller === undefined) {
+          return yield* McpServer.refusal(
+            "invalidRequest",
+            `Invalid Request: ${method.slice(0, 128)} before initialize`
+          )
+        }
+        const { handlers, setLogLevel, watch } = opened
+        const handler = handlers.get(method)
+        if (handler !== undefined) {
+          return yield* handler(
+            Exchange.make(request, current, () => level, { caller, ask: ask(() => current()?.output) })
+          )
+        }
+        if (method === "logging/setLevel" && "logging" in offer.capabilities) {
+          return yield* setLevel(params, setLogLevel)
+        }
+        if (method === "resources/subscribe" && watch !== undefined) return yield* subscribe(watch, params)
+        if (method === "resources/unsubscribe" && watch !== undefined) return yield* unsubscribe(params)
+        return yield* Exchange.methodNotFound(method)
+      })
+
+    return {
+      /** Known from the `initialize` request on. */
+      protocolVersion: () => caller?.protocolVersion,
+      /** Whether the handshake has succeeded. */
+      isOpen: () => service.current() !== undefined,
+      handle,
+      notified: (method: string, params: JsonRpc.JsonObject) =>
+        Effect.flatMap(service.settled, (opened) => opened?.notified?.(method, params) ?? Effect.void),
+      answered,
+      /** Fails the open questions. */
+      close
+    }
+  })
