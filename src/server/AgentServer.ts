@@ -70,63 +70,7 @@ interface Session {
   pending: number
 }
 
-interface Response {
-  readonly session_id: string
-  readonly response: string
-}
-
 const failed = (reason: string): AgentFailed => new AgentFailed({ reason })
-
-/** The conversations: a limited number, one turn at a time in each, ended after `sessionTimeout`. */
-const makeSessions = ({ maxSessions, maxWaiting, sessionTimeout }: Options) =>
-  Effect.gen(function*() {
-    const sessions = yield* ScopedTable.make<Session>({
-      max: maxSessions,
-      timeout: sessionTimeout,
-      isBusy: ({ pending }) => pending > 0,
-      evicts: false
-    })
-    const full = failed(
-      `The limit of ${maxSessions} conversations is reached. Continue one of them, or try again later.`
-    )
-
-    const start = (
-      principal: string | undefined,
-      first: (id: string) => Effect.Effect<string, AgentFailed, Scope.Scope>
-    ): Effect.Effect<Response, AgentFailed> =>
-      sessions.open((id) =>
-        Effect.map(first(id), (response) => [
-          { principal, turns: Effect.unsafeMakeSemaphore(1), pending: 0 },
-          { session_id: id, response }
-        ]), full)
-
-    const resume = (
-      id: string,
-      principal: string | undefined,
-      turn: Effect.Effect<string, AgentFailed>
-    ): Effect.Effect<Response, AgentFailed> =>
-      Effect.suspend(() => {
-        const session = sessions.find(id)
-        // the same answer for a conversation of another caller, so that its existence stays secret
-        if (session === undefined || session.principal !== principal) {
-          return failed("There is no such conversation, or it has expired. Start a new one.")
-        }
-        if (session.pending > maxWaiting) {
-          return failed(`The limit of ${maxWaiting} waiting messages is reached. Wait for a response.`)
-        }
-        session.pending++
-        const ended = Effect.sync(() => {
-          session.pending--
-          sessions.find(id)
-        })
-        return session.turns.withPermits(1)(turn).pipe(
-          Effect.ensuring(ended),
-          Effect.map((response) => ({ session_id: id, response }))
-        )
-      })
-
-    return { start, resume }
-  })
 
 const text = (description: string): JsonRpc.JsonObject => ({ type: "string", description })
 
@@ -135,6 +79,11 @@ const schemaOf = (properties: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
   properties,
   required: Object.keys(properties)
 })
+
+type Run = (
+  exchange: McpServer.Exchange,
+  args: JsonRpc.JsonObject
+) => Effect.Effect<{ readonly session_id: string; readonly response: string }, AgentFailed>
 
 const definitions = ({ description, name, title }: Options): ReadonlyArray<JsonRpc.JsonObject> => {
   const outputSchema = schemaOf({
@@ -163,8 +112,16 @@ export const make = (
   Effect.gen(function*() {
     const agent = yield* Agent
     const all = { ...defaults, ...options }
-    const { instructions, maxText, name, title, version } = all
-    const sessions = yield* makeSessions(all)
+    const { instructions, maxSessions, maxText, maxWaiting, name, title, version } = all
+    const sessions = yield* ScopedTable.make<Session>({
+      max: maxSessions,
+      timeout: all.sessionTimeout,
+      isBusy: ({ pending }) => pending > 0,
+      evicts: false
+    })
+    const full = failed(
+      `The limit of ${maxSessions} conversations is reached. Continue one of them, or try again later.`
+    )
     const event = `${name}/event`
 
     const turn = (
@@ -198,19 +155,39 @@ export const make = (
         : Effect.succeed(value)
     }
 
-    const start = (exchange: McpServer.Exchange, args: JsonRpc.JsonObject) =>
+    const start: Run = (exchange, args) =>
       Effect.flatMap(textOf(args, "prompt"), (prompt) =>
-        sessions.start(exchange.caller.principal, (id) => agent.start(turn(exchange, id, prompt))))
+        sessions.open((id) =>
+          Effect.map(agent.start(turn(exchange, id, prompt)), (response) => {
+            const session = { principal: exchange.caller.principal, turns: Effect.unsafeMakeSemaphore(1), pending: 0 }
+            return [session, { session_id: id, response }]
+          }), full))
 
-    const reply = (exchange: McpServer.Exchange, args: JsonRpc.JsonObject) =>
-      Effect.flatMap(Effect.all([textOf(args, "session_id"), textOf(args, "message")]), ([id, message]) =>
-        sessions.resume(
-          id,
-          exchange.caller.principal,
-          Effect.suspend(() =>
-            agent.reply(turn(exchange, id, message))
-          )
-        ))
+    const reply: Run = (exchange, args) =>
+      Effect.gen(function*() {
+        const id = yield* textOf(args, "session_id")
+        const message = yield* textOf(args, "message")
+        const session = sessions.find(id)
+        // the same answer for a conversation of another caller, so that its existence stays secret
+        if (session === undefined || session.principal !== exchange.caller.principal) {
+          return yield* failed("There is no such conversation, or it has expired. Start a new one.")
+        }
+        if (session.pending > maxWaiting) {
+          return yield* failed(`The limit of ${maxWaiting} waiting messages is reached. Wait for a response.`)
+        }
+        const response = yield* Effect.acquireUseRelease(
+          Effect.sync(() =>
+            session.pending++
+          ),
+          () => session.turns.withPermits(1)(Effect.suspend(() => agent.reply(turn(exchange, id, message)))),
+          () =>
+            Effect.sync(() => {
+              session.pending--
+              sessions.find(id)
+            })
+        )
+        return { session_id: id, response }
+      })
 
     const call: McpServer.Handler = (exchange) => {
       const { arguments: args, name: tool } = exchange.params
@@ -227,11 +204,9 @@ export const make = (
 
     const tools = definitions(all)
     const handlers = new Map<string, McpServer.Handler>([
-      ["tools/list", () =>
-        Effect.succeed({ tools })],
+      ["tools/list", () => Effect.succeed({ tools })],
       ["tools/call", call],
-      ["resources/list", () =>
-        Effect.succeed({ resources: [] })],
+      ["resources/list", () => Effect.succeed({ resources: [] })],
       ["resources/templates/list", () => Effect.succeed({ resourceTemplates: [] })],
       ["prompts/list", () => Effect.succeed({ prompts: [] })]
     ])
