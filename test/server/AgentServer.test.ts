@@ -80,7 +80,7 @@ const passed = (events: ReadonlyArray<string>, event: string): Effect.Effect<voi
   Effect.suspend(() => events.includes(event) ? Effect.void : Effect.zipRight(Effect.yieldNow(), passed(events, event)))
 
 describe("an agent as a server", () => {
-  it.scoped("has two tools under the name that was chosen, with what they give", () =>
+  it.scoped("offers two tools named after the agent, with output schemas", () =>
     Effect.gen(function*() {
       const { caller } = yield* talking({ name: "helper", title: "Helper" })
       caller.request(1, "tools/list")
@@ -102,7 +102,7 @@ describe("an agent as a server", () => {
       }
     }))
 
-  it.scoped("has neither resources nor prompts, and says so", () =>
+  it.scoped("lists no resources and no prompts", () =>
     Effect.gen(function*() {
       const { caller } = yield* talking()
       caller.request(1, "resources/list")
@@ -111,7 +111,7 @@ describe("an agent as a server", () => {
       assert.deepStrictEqual((yield* caller.next).result, { prompts: [] })
     }))
 
-  it.scoped("is discovered without a handshake", () =>
+  it.scoped("answers `server/discover` without a handshake", () =>
     Effect.gen(function*() {
       const { offer } = yield* served()
       const caller = yield* open(offer)
@@ -122,7 +122,7 @@ describe("an agent as a server", () => {
       assert.deepInclude(result, { resultType: "complete", content: [{ type: "text", text: "you said hi" }] })
     }))
 
-  it.scoped("begins a conversation and goes on with it", () =>
+  it.scoped("starts a conversation and continues it", () =>
     Effect.gen(function*() {
       const { events, reply, start } = yield* talking()
       const first = yield* start("one")
@@ -138,7 +138,7 @@ describe("an agent as a server", () => {
       assert.deepStrictEqual(events, ["turn one", "turn two"])
     }))
 
-  it.scoped("tells what happens to a caller that knows of that", () =>
+  it.scoped("sends events as notifications to a caller that declares them", () =>
     Effect.gen(function*() {
       const { offer } = yield* served()
       const caller = yield* open(offer)
@@ -155,7 +155,7 @@ describe("an agent as a server", () => {
       })
     }))
 
-  it.scoped("tells what happens to others as messages of the log", () =>
+  it.scoped("sends events as log messages to other callers", () =>
     Effect.gen(function*() {
       const { offer } = yield* served()
       const caller = yield* PipedCaller.initialized(offer)
@@ -179,7 +179,7 @@ describe("an agent as a server", () => {
       ["a refusal of the agent", "cocode", { prompt: "fail" }]
     ] as const
   ) {
-    it.scoped(`${name} is a result that is an error`, () =>
+    it.scoped(`answers ${name} with an error result`, () =>
       Effect.gen(function*() {
         const { call } = yield* talking({ maxText: 100 })
         const answer = yield* call(tool, args)
@@ -188,13 +188,13 @@ describe("an agent as a server", () => {
       }))
   }
 
-  it.scoped("a tool that there is not is an error of the protocol", () =>
+  it.scoped("refuses an unknown tool with invalid params", () =>
     Effect.gen(function*() {
       const { call } = yield* talking()
       assert.strictEqual((yield* call("other", {})).error?.code, -32602)
     }))
 
-  it.scoped("a bug of the agent is an internal error without a word of why, and leaves no conversation", () =>
+  it.scoped("answers a defect of the agent with an internal error without details, and keeps no conversation", () =>
     Effect.gen(function*() {
       const { events, start } = yield* talking({ maxSessions: 1 })
       assert.deepStrictEqual((yield* start("die")).error, { code: -32603, message: "Internal error" })
@@ -202,7 +202,7 @@ describe("an agent as a server", () => {
       assert.isFalse(isFailed(yield* start("hi")))
     }))
 
-  it.scoped("a conversation that could not begin is none, and holds nothing", () =>
+  it.scoped("closes the scope of a conversation that fails to start", () =>
     Effect.gen(function*() {
       const { events, start } = yield* talking({ maxSessions: 1 })
       yield* start("fail")
@@ -210,7 +210,7 @@ describe("an agent as a server", () => {
       assert.isFalse(isFailed(yield* start("hi")))
     }))
 
-  it.scoped("a conversation that is cancelled before it has begun is none, and holds nothing", () =>
+  it.scoped("closes the scope of a conversation that is cancelled while it starts", () =>
     Effect.gen(function*() {
       const { caller, events, gate, send, start } = yield* talking({ maxSessions: 1 })
       gate("slow")
@@ -222,7 +222,7 @@ describe("an agent as a server", () => {
       assert.isFalse(isFailed(yield* start("hi")))
     }))
 
-  it.scoped("a conversation that cannot be kept from beginning once it is cancelled is none, and holds nothing", () =>
+  it.scoped("closes the scope of a conversation that starts uninterruptibly after its cancellation", () =>
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()
       const [gate, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -251,7 +251,7 @@ describe("an agent as a server", () => {
       yield* Deferred.await(released)
     }))
 
-  it.scoped("there are no more conversations than there may be", () =>
+  it.scoped("refuses a conversation over the limit", () =>
     Effect.gen(function*() {
       const { reply, start } = yield* talking({ maxSessions: 1 })
       const first = yield* start("one")
@@ -259,7 +259,7 @@ describe("an agent as a server", () => {
       assert.include(textOf(yield* reply(sessionOf(first), "three")), "three")
     }))
 
-  it.scoped("a conversation that nobody goes on with is forgotten, and one that somebody goes on with is not", () =>
+  it.scoped("ends a conversation without turns after the timeout, and keeps one that continues", () =>
     Effect.gen(function*() {
       const { events, reply, start } = yield* talking({ sessionTimeout: "10 minutes" })
       const [kept, left] = [sessionOf(yield* start("kept")), sessionOf(yield* start("left"))]
@@ -271,7 +271,7 @@ describe("an agent as a server", () => {
       assert.isFalse(isFailed(yield* reply(kept, "hi")))
     }))
 
-  it.scoped("a conversation in which a turn is under way is not forgotten", () =>
+  it.scoped("keeps a conversation with a turn in flight", () =>
     Effect.gen(function*() {
       const { caller, events, gate, release, reply, send, start } = yield* talking({ sessionTimeout: "10 minutes" })
       const sessionId = sessionOf(yield* start("one"))
@@ -284,7 +284,7 @@ describe("an agent as a server", () => {
       assert.isFalse(isFailed(yield* reply(sessionId, "hi")))
     }))
 
-  it.scoped("a conversation has one turn at a time, in order, and only so many wait", () =>
+  it.scoped("runs the turns of a conversation in order, and refuses them over the limit of waiting ones", () =>
     Effect.gen(function*() {
       const { caller, events, gate, release, send, start } = yield* talking({ maxWaiting: 1 })
       const sessionId = sessionOf(yield* start("one"))
@@ -299,7 +299,7 @@ describe("an agent as a server", () => {
       assert.include(textOf(yield* caller.next), "next")
     }))
 
-  it.scoped("a slow conversation keeps no other waiting", () =>
+  it.scoped("runs other conversations while one is slow", () =>
     Effect.gen(function*() {
       const { events, gate, reply, send, start } = yield* talking()
       const [slow, quick] = [sessionOf(yield* start("one")), sessionOf(yield* start("two"))]
@@ -309,7 +309,7 @@ describe("an agent as a server", () => {
       assert.include(textOf(yield* reply(quick, "hi")), "hi")
     }))
 
-  it.scoped("a turn that is cancelled leaves the conversation as it was", () =>
+  it.scoped("keeps a conversation whose turn is cancelled", () =>
     Effect.gen(function*() {
       const { caller, events, gate, reply, send, start } = yield* talking()
       const sessionId = sessionOf(yield* start("one"))
@@ -322,7 +322,7 @@ describe("an agent as a server", () => {
       assert.notInclude(events, "released")
     }))
 
-  it.scoped("a conversation is its own caller's, and nobody else's", () =>
+  it.scoped("hides a conversation from other principals", () =>
     Effect.gen(function*() {
       const { offer } = yield* served()
       const call = Effect.fnUntraced(function*(principal: string, name: string, args: object) {
@@ -351,7 +351,7 @@ describe("an agent as a server", () => {
       assert.isFalse(isFailed(yield* call("ann", "cocode-reply", { session_id: sessionId, message: "hi" })))
     }))
 
-  it.effect("all conversations end with the server", () =>
+  it.effect("ends all conversations with the server", () =>
     Effect.gen(function*() {
       const { events } = yield* Effect.scoped(
         Effect.tap(talking(), ({ start }) => Effect.zipRight(start("one"), start("two")))

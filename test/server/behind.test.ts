@@ -43,7 +43,7 @@ for (const kind of kinds) {
     })
     afterAll(() => caller.close())
 
-    it("has names that a model can be given", async () => {
+    it("has names of at most 64 characters", async () => {
       const names = await caller.tools()
       assert.isEmpty(names.filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name)))
       assert.lengthOf(names, new Set(names).size)
@@ -52,26 +52,26 @@ for (const kind of kinds) {
     for (const way of inner) {
       const tool = (name: string) => `mcp__${way}__mcp__new__${name}`
 
-      it(`answers what is ${way}`, async () => {
+      it(`answers calls through ${way}`, async () => {
         assert.strictEqual(await textOf(caller.call(tool("no_type"))), "called")
       })
 
-      it(`tells how far a call is that is ${way}`, async () => {
+      it(`passes the progress of a call through ${way}`, async () => {
         const steps: Array<number> = []
         await caller.call(tool("progress"), { steps: 3 }, { onprogress: ({ progress }) => steps.push(progress) })
         assert.deepStrictEqual(steps, [1, 2, 3])
       })
 
-      it(`asks the caller's person for a server that is ${way}`, async () => {
+      it(`asks the caller's person for a server through ${way}`, async () => {
         const answer = await textOf(caller.call(tool("elicit"), { question: "why" }))
         assert.match(answer ?? "", /to [^"]*why/)
       })
 
-      it(`asks the caller's model for a server that is ${way}`, async () => {
+      it(`asks the caller's model for a server through ${way}`, async () => {
         assert.include(await textOf(caller.call(tool("sample"), { prompt: "why" })), "a sample")
       })
 
-      it(`stops at a server that is ${way} what the caller gives up`, async () => {
+      it(`cancels at a server through ${way}`, async () => {
         const token = `${kind} ${way}`
         const stop = new AbortController()
         const call = caller.call(tool("slow"), { token }, { signal: stop.signal })
@@ -82,7 +82,7 @@ for (const kind of kinds) {
         assert.strictEqual(await textOf(caller.call(tool("cancelled"), { token })), "cancelled")
       })
 
-      it(`tells that there are other tools ${way}`, async () => {
+      it(`notifies of changed tools through ${way}`, async () => {
         const name = `m${kinds.indexOf(kind)}`
         await caller.listen()
         await caller.call(tool("add_tool"), { name })

@@ -37,35 +37,35 @@ for (const [at, kind] of kinds.entries()) {
     })
     afterAll(() => caller.close())
 
-    it("speaks the newest era that both know", () => {
+    it("negotiates the newest era of both", () => {
       assert.strictEqual(caller.isStateless, kind.includes(", "))
     })
 
-    it("tells apart the tools of two servers that have one name", async () => {
+    it("lists tools of one name from two servers under different names", async () => {
       const names = await caller.tools()
       assert.includeMembers([...names], ["mcp__old__client", "mcp__new__client"])
     })
 
-    it("calls the one that is meant", async () => {
+    it("calls the tool of the named server", async () => {
       assert.strictEqual(await textOf(caller.call("mcp__new__echo", { value: "a" })), "a")
       assert.strictEqual(await textOf(caller.call("mcp__old__echo", { value: "b" })), "b")
     })
 
     if (isWhole) {
-      it("hands on contents of every kind", async () => {
+      it("passes contents of every kind", async () => {
         const { content } = await caller.call("mcp__new__kinds")
         assert.deepStrictEqual(content.map(({ type }) => type), ["text", "image", "audio", "resource", "resource_link"])
       })
     }
 
-    it("hands on what went wrong as a result", async () => {
+    it("passes a failure of a tool as an error result", async () => {
       const { content, isError } = await caller.call("mcp__old__fail", { why: "because" })
       assert.isTrue(isError)
       assert.strictEqual(content[0]?.text, "because")
     })
 
     if (isWhole) {
-      it("stops what the caller gives up", async () => {
+      it("cancels a call at its server", async () => {
         const stop = new AbortController()
         const call = caller.call("mcp__new__slow", { token: kind }, { signal: stop.signal })
         const ended = call.then(() => "answered", () => "given up")
@@ -111,7 +111,7 @@ for (const [at, kind] of kinds.entries()) {
     }
 
     if (isWhole) {
-      it("tells that there are other tools", async () => {
+      it("notifies of changed tools", async () => {
         await caller.listen()
         await caller.call("mcp__new__add_tool", { name: `more_${at}` })
         assert.include(await whenOffered(caller, [`mcp__new__more_${at}`]), "mcp__old__client")

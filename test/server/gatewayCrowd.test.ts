@@ -56,9 +56,9 @@ const begin = (url: string) =>
 
 const names = Array.from({ length: 16 }, (_, at) => `s${at}`)
 
-describe("a crowd at a gateway", () => {
+describe("a gateway with many callers", () => {
   it.scopedLive(
-    "gets a thousand answers, each to its own question, whatever else is sent meanwhile",
+    "answers a thousand calls, none lost or crossed, among malformed requests",
     () =>
       Effect.gen(function*() {
         const peers = yield* Effect.forEach(names, (name) =>
@@ -109,7 +109,7 @@ describe("a crowd at a gateway", () => {
   )
 
   it.scopedLive(
-    "that vanishes in the middle of its calls leaves none of them, and no connection",
+    "cancels the calls of callers that vanish, and closes their connections",
     () =>
       Effect.gen(function*() {
         let cancelled = 0
