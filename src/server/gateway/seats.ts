@@ -167,9 +167,9 @@ const open = (
   { capabilities, isLazy, isShared = false, onOpen = () => Effect.void, peer }: Options
 ): Effect.Effect<Seat, McpServer.Refusal, Scope.Scope> =>
   Effect.gen(function*() {
-    const pending = new Map<string, Set<McpServer.Exchange>>()
+    const pending = new Set<{ readonly server: string; readonly exchange: McpServer.Exchange }>()
     /** The latest request, because a server most likely works on it. */
-    const latest = (server: string) => Array.from(pending.get(server) ?? []).at(-1)
+    const latest = (server: string) => Array.from(pending).findLast((one) => one.server === server)?.exchange
     const ask = (server: string): Ask => (latest(server) ?? peer)?.ask ?? refuse
     const context = yield* Effect.catchAll(
       runtimes.open({
@@ -224,16 +224,12 @@ const open = (
       during: (server, exchange) => (self) =>
         Effect.acquireUseRelease(
           Effect.sync(() => {
-            const requests = pending.get(server) ?? new Set()
-            pending.set(server, requests.add(exchange))
-            return requests
+            const request = { server, exchange }
+            pending.add(request)
+            return request
           }),
           () => Effect.zipRight(setLevel(server, exchange), self),
-          (requests) =>
-            Effect.sync(() => {
-              requests.delete(exchange)
-              if (requests.size === 0 && pending.get(server) === requests) pending.delete(server)
-            })
+          (request) => Effect.sync(() => pending.delete(request))
         ),
       connected,
       settled: runtime.servers.changes.pipe(
