@@ -279,10 +279,7 @@ const opened = <A, E, R>(
       const asked = choice.consent === true ? names : undefined
       // the discovery that was shown is used, unless a server has just been approved
       if (asked !== undefined && (yield* Consent.atFirstUse(trust, asked))) yield* discover
-      const answers = yield* Answers.make(shared)
-      if (asked !== undefined || shared.inputs.length > 0) {
-        yield* answers.ask(only(names, yield* current).servers, asked ?? new Set())
-      }
+      const resolution = yield* Answers.make(shared, only(names, yield* current).servers, asked ?? new Set())
       const turns = yield* Effect.makeSemaphore(1)
       const scope = yield* Effect.scope
       const person = Layer.mergeAll(
@@ -297,7 +294,7 @@ const opened = <A, E, R>(
         follow: choice.follow === true,
         lazy: choice.rests === true,
         logs: shared.verbose,
-        resolution: answers.sources,
+        resolution,
         // commands wait for the first attempt of each server, with progress, so a list must not give up earlier
         catalog: { firstListWait: "settled" },
         ...(choice.once === true ? { reconnect: { schedule: Schedule.stop } } : {})

@@ -50,18 +50,18 @@ const idsOf = (config: ServerConfig.ServerConfig): ReadonlyArray<string> =>
   ServerConfig.texts(config).flatMap(({ template }) => Interpolation.references(template))
     .flatMap(({ kind, name }) => kind === "input" || kind === "secret" ? [name] : [])
 
-export interface Answers {
-  /** Answers from `--input`, from this run and from earlier ones. */
-  readonly sources: Pick<Resolution.Options, "input" | "secret">
-  /**
-   * Asks the person at the terminal for what nothing answers yet, for the servers with these names and for those with an
-   * input that `--input` names without a value.
-   */
-  readonly ask: (servers: ReadonlyArray<ConfigDiscovery.Found>, names: ReadonlySet<string>) => Effect.Effect<void>
-}
-
-/** @param keeps - keeps the values of `--input` for later runs too, when `ask` is called */
-export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared, keeps = false) {
+/**
+ * Answers from `--input`, from the person at the terminal and from earlier runs. The person is asked for what nothing answers
+ * yet, for the servers with these names and for those with an input that `--input` names without a value.
+ *
+ * @param keeps - keeps the values of `--input` for later runs too
+ */
+export const make = Effect.fnUntraced(function*(
+  { inputs }: Command.Shared,
+  servers: ReadonlyArray<ConfigDiscovery.Found>,
+  names: ReadonlySet<string>,
+  keeps = false
+) {
   const screen = yield* Screen.Screen
   const store = yield* NodeTokenStore.make()
   const given = new Map<string, string>()
@@ -95,14 +95,13 @@ export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared, keep
         return Option.none()
       }
       typed.set(keyOf(question), value)
-      yield* Effect.matchEffect(store.set(keyOf(question), value), {
-        onFailure: ({ detail }) => screen.note(`The answer is not kept: ${detail}.`),
-        onSuccess: () =>
-          Effect.flatMap(
-            store.where,
-            (where) => screen.note(`The answer is kept in ${where}. Give another with --input ${id}.`)
-          )
-      })
+      yield* store.set(keyOf(question), value).pipe(
+        Effect.zipRight(store.where),
+        Effect.matchEffect({
+          onFailure: ({ detail }) => screen.note(`The answer is not kept: ${detail}.`),
+          onSuccess: (where) => screen.note(`The answer is kept in ${where}. Give another with --input ${id}.`)
+        })
+      )
       return Option.some(value)
     })
 
@@ -131,15 +130,12 @@ export const make = Effect.fnUntraced(function*({ inputs }: Command.Shared, keep
 
   // resolved as at a connect, so that what is asked for is what the connect will need
   const { resolve } = yield* Resolution.make({ input: asking, secret: asking })
-  const answers: Answers = {
-    sources: { input: known, secret: known },
-    ask: (servers, names) =>
-      Effect.forEach(servers, ({ config, name, state }) => {
-        const ids = config === undefined || state._tag !== "Ready" ? [] : idsOf(config)
-        const isAsked = screen.isInteractive && ids.some((id) => names.has(name) || anew.has(id))
-        const isKept = keeps && ids.some((id) => given.has(id))
-        return config !== undefined && (isAsked || isKept) ? Effect.ignore(resolve(config)) : Effect.void
-      }, { discard: true })
+  for (const { config, name, state } of servers) {
+    if (config === undefined || state._tag !== "Ready") continue
+    const ids = idsOf(config)
+    const isAsked = screen.isInteractive && ids.some((id) => names.has(name) || anew.has(id))
+    const isKept = keeps && ids.some((id) => given.has(id))
+    if (isAsked || isKept) yield* Effect.ignore(resolve(config))
   }
-  return answers
+  return { input: known, secret: known }
 }, Effect.provide(disk))

@@ -38,15 +38,6 @@ export interface Program {
   readonly args: ReadonlyArray<string>
 }
 
-export interface Printed {
-  readonly text: string
-  readonly format: Document.Format
-  /** The key of the servers in the file. */
-  readonly root: string
-  /** The files of the host on this machine that can hold the entry, first the usual one; none for a host without a file. */
-  readonly paths: ReadonlyArray<string>
-}
-
 type Shape = (program: Program) => JsonRpc.JsonObject
 
 const usual: Shape = ({ args, command }) => ({ command, args })
@@ -95,13 +86,13 @@ const writers: Record<Document.Format, (document: unknown) => string> = {
   yaml: (document) => Yaml.stringify(document, { defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN" })
 }
 
-/** The entry of a program for a host. */
+/** The entry of a program for a host, and the files of the host on this machine that can hold it, first the usual one. */
 export const print = (
   dialect: Dialect.Dialect,
   program: Program,
   { platform, variables }: HostEnvironment.Host,
   options: ConfigDiscovery.Options
-): Printed => {
+) => {
   const { host, roots = [["mcpServers"]] } = dialect
   const environment = variables()
   const place: Locate.Place = {
@@ -224,8 +215,7 @@ export const run = (
     }
     const screen = yield* Screen.Screen
     const files = yield* FileSystem.FileSystem
-    const answers = yield* Answers.make(invocation.shared, true)
-    yield* answers.ask(discovery.servers, new Set())
+    yield* Answers.make(invocation.shared, discovery.servers, new Set(), true)
     const args = [...program.args, ...(yield* carriedOver(invocation, options, discovery))]
     const environment = yield* HostEnvironment.HostEnvironment
     const { format, paths, root, text } = print(dialect, { ...program, args }, environment, ConfigDiscovery.defaults)

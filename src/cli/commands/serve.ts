@@ -23,8 +23,9 @@ import * as ShellWords from "../../text/shellWords.ts"
 import * as Answers from "../answers.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import { Usage, usage } from "../Command.ts"
+import { type Usage, usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
+import { counted } from "../layout.ts"
 import * as NodeAsk from "../nodeAsk.ts"
 import { orNull } from "../orNull.ts"
 import * as Person from "../person.ts"
@@ -74,39 +75,25 @@ const portOf = (text: string): Effect.Effect<number, Usage> => {
     : usage(`--http needs a port, and ${text} is not one.`, "Write a number below 65536, or 0 for a free port.")
 }
 
-interface Token {
-  readonly value: Redacted.Redacted | undefined
-  readonly isMade: boolean
-}
-
-const tokenIn = (file: string): Effect.Effect<string, McpError.ConfigurationError, FileSystem.FileSystem> =>
-  Effect.flatMap(FileSystem.FileSystem, (files) =>
-    Effect.mapError(
-      files.readFileString(file),
-      ({ message }) => new McpError.ConfigurationError({ server: "", path: file, detail: message })
-    ))
-
-const given = (token: string, where: string): Effect.Effect<Token, McpError.ConfigurationError> => {
-  const text = token.trim()
-  return text.length < minToken || /\s/.test(text)
-    ? new McpError.ConfigurationError({
-      server: "",
-      path: where,
-      detail: `a token is one word of ${minToken} characters or more`
-    })
-    : Effect.succeed({ value: Redacted.make(text), isMade: false })
-}
-
+/** The token of callers: that of the file or the variable, or one that is made. */
 const tokenOf = ({ isSet, value }: Command.Invocation) =>
   Effect.gen(function*() {
-    if (isSet("no-token")) return { value: undefined, isMade: false }
+    if (isSet("no-token")) return { tokens: {}, made: undefined }
     const file = value("token-file")
-    if (file !== undefined) return yield* given(yield* tokenIn(file), file)
     const { variables } = yield* HostEnvironment.HostEnvironment
-    const known = variables()[variable]
-    if (known !== undefined && known !== "") return yield* given(known, variable)
-    const nonce = yield* Nonce.Nonce
-    return { value: Redacted.make(yield* nonce), isMade: true }
+    const failing = (detail: string) => new McpError.ConfigurationError({ server: "", path: file ?? variable, detail })
+    const known = file === undefined
+      ? variables()[variable] ?? ""
+      : yield* Effect.mapError(
+        (yield* FileSystem.FileSystem).readFileString(file),
+        ({ message }) => failing(message)
+      )
+    const isMade = file === undefined && known === ""
+    const token = isMade ? yield* (yield* Nonce.Nonce) : known.trim()
+    if (token.length < minToken || /\s/.test(token)) {
+      return yield* failing(`a token is one word of ${minToken} characters or more`)
+    }
+    return { tokens: { caller: Redacted.make(token) }, made: isMade ? token : undefined }
   }).pipe(Effect.provide(NodeContext.layer))
 
 const optionsOf = ({ isSet, value, values }: Command.Invocation): Partial<McpServe.Options> => {
@@ -125,14 +112,11 @@ const optionsOf = ({ isSet, value, values }: Command.Invocation): Partial<McpSer
 const allowed = ({ values }: Command.Invocation): Effect.Effect<ReadonlyArray<PermissionRule.Input>, Usage> =>
   Effect.forEach(values("allow"), (tool) => {
     const rule: PermissionRule.Input = { decision: "allow", tool, source: "user" }
-    return Either.mapBoth(PermissionRule.parse(rule), {
-      onLeft: ({ detail }) =>
-        new Usage({
-          detail: `--allow needs a rule such as demo/echo or demo/*, and ${tool} is not valid: ${detail}.`,
-          next: "Write --allow SERVER/TOOL, once for each rule, or --caller-decides to allow every call."
-        }),
-      onRight: () => rule
-    })
+    const parsed = PermissionRule.parse(rule)
+    return Either.isRight(parsed) ? Effect.succeed(rule) : usage(
+      `--allow needs a rule such as demo/echo or demo/*, and ${tool} is not valid: ${parsed.left.detail}.`,
+      "Write --allow SERVER/TOOL, once for each rule, or --caller-decides to allow every call."
+    )
   })
 
 /** The file whose `permissions.allow` this gateway follows, if there is one. */
@@ -196,20 +180,19 @@ const overHttp = (
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const { shared, value, values } = invocation
-    const token = yield* tokenOf(invocation)
+    const { made, tokens } = yield* tokenOf(invocation)
     const { url } = yield* NodeHttpListener.serve(gateway, {
       port,
       host: value("host") ?? NodeHttpListener.defaults.host,
       hosts: ["localhost", "127.0.0.1", "[::1]", ...values("allow-host")],
       origins: values("allow-origin"),
-      tokens: token.value === undefined ? {} : { caller: token.value },
+      tokens,
       pages: McpServe.pages(gateway)
     })
     const servers = discovery.configs.map(({ name }) => name)
-    const made = token.isMade && token.value !== undefined ? Redacted.value(token.value) : undefined
     if (shared.json) yield* screen.json(Serving, { url, token: made, servers, unattended })
     else {
-      yield* screen.out(`Serving ${servers.length} ${servers.length === 1 ? "server" : "servers"} at ${url}`)
+      yield* screen.out(`Serving ${counted(servers.length, "server")} at ${url}`)
       if (made !== undefined) yield* screen.out(`Callers send this header: Authorization: Bearer ${made}`)
       yield* screen.note(...Unattended.banner(unattended), "Ctrl-C ends it.")
     }
@@ -232,15 +215,18 @@ const run: Command.Command["run"] = (invocation) => {
       Effect.scoped(Effect.gen(function*() {
         yield* reportBlocked(discovery)
         const terminal = yield* terminalOf(port !== undefined)
-        const answers = yield* Effect.provideService(Answers.make(shared), Screen.Screen, terminal)
-        yield* answers.ask(discovery.servers, new Set(shared.servers))
+        const resolution = yield* Effect.provideService(
+          Answers.make(shared, discovery.servers, new Set(shared.servers)),
+          Screen.Screen,
+          terminal
+        )
         const isAttended = terminal.isInteractive && !isSet("caller-decides")
         const approval = isAttended ? Person.approval(terminal, yield* Effect.makeSemaphore(1)) : Layer.empty
         const runtimes = NodeMcpServe.layerRuntimesDiscovered({
           adapt,
           follow: true,
           logs: shared.verbose,
-          resolution: answers.sources,
+          resolution,
           permissions: permissionsOf(invocation, rules, rulesFile(discovery))
         })
         const needed = yield* Layer.build(
