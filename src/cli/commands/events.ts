@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import * as McpError from "../../McpError.ts"
 import type * as McpEvent from "../../McpEvent.ts"
 import type * as ServerStatus from "../../runtime/ServerStatus.ts"
+import { fitted } from "../../text/unicode.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as CommandLine from "../commandLine.ts"
@@ -33,9 +34,6 @@ export const Event = Schema.Struct({
 
 const deepest = 8
 
-const isError = (value: object): value is Error & { readonly _tag: string } =>
-  value instanceof Error && "_tag" in value && typeof value._tag === "string"
-
 /** A value as JSON of a bounded depth. */
 export const plain = (value: unknown, depth = 0): unknown => {
   if (typeof value === "bigint") return String(value)
@@ -46,7 +44,6 @@ export const plain = (value: unknown, depth = 0): unknown => {
   }
   if (Redacted.isRedacted(value)) return "(hidden)"
   if (McpError.isMcpError(value)) return { tag: McpError.label(value), message: value.message }
-  if (isError(value)) return { tag: value._tag, message: value.message }
   if (value instanceof Error) return { tag: value.name, message: value.message }
   if (depth >= deepest) return "…"
   if (Array.isArray(value)) return value.map((one) => plain(one, depth + 1))
@@ -66,7 +63,7 @@ const time = (duration: Duration.Duration): string =>
 /** `toolsChanged` as `tools changed` */
 const words = (name: string): string => name.replaceAll(/(?<=[a-z])[A-Z]/g, " $&").toLowerCase()
 
-const longest = 160
+const maxShown = 160
 
 /** The values of an event without a sentence of its own, each behind its name. */
 const facts = (value: unknown, name = ""): ReadonlyArray<string> => {
@@ -77,8 +74,7 @@ const facts = (value: unknown, name = ""): ReadonlyArray<string> => {
       : Object.entries(value).flatMap(([name, one]) => facts(one, name))
   }
   const text = Duration.isDuration(value) ? time(value) : McpError.isMcpError(value) ? value.message : String(value)
-  const shown = text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
-  return [name === "" || name === "_tag" ? shown : `${words(name)} ${shown}`]
+  return [`${name === "" || name === "_tag" ? "" : `${words(name)} `}${fitted(text, maxShown)}`]
 }
 
 const statusOf = ({ status }: ServerStatus.Change): string | undefined => {
@@ -95,7 +91,7 @@ const statusOf = ({ status }: ServerStatus.Change): string | undefined => {
   }
 }
 
-/** What happened, or nothing where another event says it. */
+/** The sentence of an event, or nothing where another event says it. */
 const sentence = Match.type<McpEvent.McpEvent>().pipe(
   Match.tags({
     Connecting: ({ transport }) => `starting over ${transport}`,
@@ -144,34 +140,31 @@ export const command: Command.Command = {
   options: [{ name: "for", value: "DURATION", about: "How long to follow (default: until Ctrl-C)." }],
   examples: [["events --server github --for 1m", "What happens to one server within a minute."]],
   run: ({ shared, value }) =>
-    Effect.flatMap(
-      CommandLine.time(value("for")),
-      (time) =>
-        Application.use(shared, () =>
-          Effect.succeed({ follow: true }), ({ discovery, runtime }) =>
-          Effect.scoped(Effect.gen(function*() {
-            const screen = yield* Screen.Screen
-            const events = yield* runtime.subscribe
-            if (discovery.servers.length === 0) {
-              yield* NoServers.note
-            }
-            yield* Mailbox.toStream(events).pipe(
-              // within the repl there are more servers than those that are named
-              Stream.filter((event) =>
-                shared.servers.length === 0 || !("server" in event) || shared.servers.includes(event.server ?? "")
-              ),
-              Following.until(time),
-              Stream.runForEach((event) =>
-                Effect.flatMap(Clock.currentTimeMillis, (at) => {
-                  if (shared.json) {
-                    return screen.jsonLine(Event, of(event, at))
-                  }
-                  const shown = line(event, at)
-                  return shown === undefined ? Effect.void : screen.out(shown)
-                })
-              )
-            )
-            return ExitCode.ok
-          })))
-    )
+    Effect.gen(function*() {
+      const time = yield* CommandLine.time(value("for"))
+      const screen = yield* Screen.Screen
+      const show = (event: McpEvent.McpEvent) =>
+        Effect.flatMap(Clock.currentTimeMillis, (at) => {
+          if (shared.json) return screen.jsonLine(Event, of(event, at))
+          const shown = line(event, at)
+          return shown === undefined ? Effect.void : screen.out(shown)
+        })
+      return yield* Application.use(shared, () =>
+        Effect.succeed({ follow: true }), ({ discovery, runtime }) =>
+        Effect.scoped(Effect.gen(function*() {
+          const events = yield* runtime.subscribe
+          if (discovery.servers.length === 0) {
+            yield* NoServers.note
+          }
+          yield* Mailbox.toStream(events).pipe(
+            // within the repl there are more servers than those that are named
+            Stream.filter((event) =>
+              shared.servers.length === 0 || !("server" in event) || shared.servers.includes(event.server ?? "")
+            ),
+            Following.until(time),
+            Stream.runForEach(show)
+          )
+          return ExitCode.ok
+        })))
+    })
 }

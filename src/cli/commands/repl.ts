@@ -38,37 +38,22 @@ export interface OpenTerminal {
 
 const remembered = 1_000
 
-/** What the editor of lines writes, unless that is a secret. */
-class Shown extends Writable {
-  isMuted = false
-  readonly #output: NodeJS.WritableStream
-
-  constructor(output: NodeJS.WritableStream) {
-    super({ decodeStrings: false })
-    this.#output = output
-    output.on("resize", this.#resized)
-  }
-
-  readonly #resized = () => void this.emit("resize")
-
-  leave(): void {
-    this.#output.off("resize", this.#resized)
-  }
-
-  get columns(): number | undefined {
-    return "columns" in this.#output && typeof this.#output.columns === "number" ? this.#output.columns : undefined
-  }
-
-  override _write(text: string, _encoding: string, done: () => void): void {
-    if (!this.isMuted) this.#output.write(text)
-    done()
-  }
-}
-
 /** Over streams of which one is written to by keys, and the other is a screen. */
 export const terminalOver = (stdin: NodeJS.ReadableStream, stderr: NodeJS.WritableStream): OpenTerminal => (complete) =>
   Effect.gen(function*() {
-    const shown = new Shown(stderr)
+    let isMuted = false
+    // readline breaks lines at these columns
+    const shown: Writable & { readonly columns?: number } = Object.defineProperty(
+      new Writable({
+        decodeStrings: false,
+        write: (text, _encoding, done) => {
+          if (!isMuted) stderr.write(text)
+          done()
+        }
+      }),
+      "columns",
+      { get: () => "columns" in stderr ? stderr.columns : undefined }
+    )
     const lines = yield* Effect.acquireRelease(Queue.unbounded<string | undefined>(), Queue.shutdown)
     const waiting = new Set<() => void>()
     const terminal = yield* Effect.acquireRelease(
@@ -85,7 +70,6 @@ export const terminalOver = (stdin: NodeJS.ReadableStream, stderr: NodeJS.Writab
       (terminal) =>
         Effect.sync(() => {
           terminal.close()
-          shown.leave()
           stdin.pause()
         })
     )
@@ -121,7 +105,7 @@ export const terminalOver = (stdin: NodeJS.ReadableStream, stderr: NodeJS.Writab
           terminal.setPrompt(prompt)
           terminal.prompt()
           isPrompting = true
-          shown.isMuted = isSecret
+          isMuted = isSecret
         }
         return Queue.take(lines)
       }).pipe(
@@ -129,8 +113,8 @@ export const terminalOver = (stdin: NodeJS.ReadableStream, stderr: NodeJS.Writab
         Effect.ensuring(Effect.sync(() => {
           isPrompting = false
           isAnswer = false
-          if (shown.isMuted) stderr.write("\n")
-          shown.isMuted = false
+          if (isMuted) stderr.write("\n")
+          isMuted = false
         }))
       )
     return {
