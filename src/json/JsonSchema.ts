@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import { isObject, type Json, type JsonObject } from "./Json.ts"
 import type { Evaluation, Path, Seen } from "./keywords.ts"
-import { emptySeen, fail, keywords, mergeSeen, spend, Unchecked, unevaluated } from "./keywords.ts"
+import { emptySeen, fail, keywords, mergeSeen, spend, Unchecked, unevaluated, unsupportedPattern } from "./keywords.ts"
 import { walk } from "./schema.ts"
 
 /** The value fits; it does not (`path` is a JSON pointer); or the schema cannot be used, and why. */
@@ -111,13 +111,11 @@ type Matcher = ((text: string) => boolean) | undefined
 const matching = (compile: (pattern: string) => Matcher): Evaluation["matches"] => {
   const matchers = new Map<string, Matcher>()
   return (pattern, text) => {
-    let matcher = matchers.get(pattern)
-    if (matcher === undefined) {
-      matcher = matchers.size < maxPatterns ? compile(pattern) : undefined
-      if (matcher === undefined) throw new Unchecked("a pattern in it is not supported")
-      matchers.set(pattern, matcher)
+    if (!matchers.has(pattern)) {
+      if (matchers.size >= maxPatterns) return undefined
+      matchers.set(pattern, compile(pattern))
     }
-    return matcher(text)
+    return matchers.get(pattern)?.(text)
   }
 }
 
@@ -128,10 +126,14 @@ const judge = (schema: Pick<Evaluation, "root" | "refsAlone" | "track" | "matche
       evaluate: (schema, value, path, seen) => evaluate(on, schema, value, path, seen),
       steps: stepsFor(value),
       depth: 0,
+      exact: 0,
+      assumed: false,
       fault: undefined
     }
     try {
-      if (on.evaluate(on.root, value, undefined, undefined)) return { _tag: "Valid" }
+      if (on.evaluate(on.root, value, undefined, undefined)) {
+        return on.assumed ? { _tag: "Unchecked", reason: unsupportedPattern } : { _tag: "Valid" }
+      }
     } catch (error) {
       // any other error is a stack overflow, because the value is nested thousands of levels deep
       return { _tag: "Unchecked", reason: error instanceof Unchecked ? error.message : "the value is nested too deep" }

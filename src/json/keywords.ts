@@ -29,11 +29,16 @@ export interface Evaluation {
   readonly refsAlone: boolean
   /** Whether `unevaluatedProperties` or `unevaluatedItems` occur. */
   readonly track: boolean
-  readonly matches: (pattern: string, text: string) => boolean
+  /** Nothing for a pattern that is not supported. */
+  readonly matches: (pattern: string, text: string) => boolean | undefined
   readonly evaluate: (schema: unknown, value: unknown, path: Path | undefined, seen: Seen | undefined) => boolean
   /** The steps that are left for this value. */
   steps: number
   depth: number
+  /** The parts under way in which a pattern that holds could count against the value, such as `not`. */
+  exact: number
+  /** Whether a pattern was taken for met because it is not supported. */
+  assumed: boolean
   fault: { readonly path: Path | undefined; readonly detail: string } | undefined
 }
 
@@ -65,6 +70,16 @@ export const fail = (on: Evaluation, path: Path | undefined, detail: string): fa
   on.fault = { path, detail }
   return false
 }
+
+/** Evaluates a part that counts against the value where it holds. */
+const exactly = (on: Evaluation, ...part: Parameters<Evaluation["evaluate"]>): boolean => {
+  on.exact++
+  const holds = on.evaluate(...part)
+  on.exact--
+  return holds
+}
+
+export const unsupportedPattern = "a pattern in it is not supported"
 
 const malformed = (keyword: string): Unchecked => new Unchecked(`its "${keyword}" is malformed`)
 
@@ -121,7 +136,7 @@ const oneOf: Keyword = (on, operand, value, _schema, path, seen) => {
   let holding: Seen | true | undefined
   for (const schema of nonEmpty(operand, "oneOf")) {
     const local = seen === undefined ? undefined : emptySeen()
-    if (!on.evaluate(schema, value, path, local)) continue
+    if (!exactly(on, schema, value, path, local)) continue
     if (holding !== undefined) return fail(on, path, "more than one of the alternatives holds")
     holding = local ?? true
   }
@@ -131,10 +146,10 @@ const oneOf: Keyword = (on, operand, value, _schema, path, seen) => {
 }
 
 const not: Keyword = (on, operand, value, _schema, path) =>
-  !on.evaluate(operand, value, path, undefined) || fail(on, path, "is what it must not be")
+  !exactly(on, operand, value, path, undefined) || fail(on, path, "is what it must not be")
 
 const conditional: Keyword = (on, operand, value, schema, path, seen) => {
-  const branch = on.evaluate(operand, value, path, seen) ? schema["then"] : schema["else"]
+  const branch = exactly(on, operand, value, path, seen) ? schema["then"] : schema["else"]
   return branch === undefined || on.evaluate(branch, value, path, seen)
 }
 
@@ -226,7 +241,11 @@ const pattern: Keyword = (on, operand, value, _schema, path) => {
   if (typeof operand !== "string") throw malformed("pattern")
   if (typeof value !== "string") return true
   spend(on, 1 + value.length)
-  return on.matches(operand, value) || fail(on, path, "does not match the pattern")
+  const holds = on.matches(operand, value)
+  if (holds !== undefined) return holds || fail(on, path, "does not match the pattern")
+  if (on.exact > 0) throw new Unchecked(unsupportedPattern)
+  on.assumed = true
+  return true
 }
 
 /** Judges the items from an index on, each by the schema of its index. */
@@ -270,7 +289,7 @@ const contains: Keyword = (on, operand, value, schema, path, seen) => {
   const max = schema["maxContains"] === undefined ? Infinity : asNumber(schema["maxContains"], "maxContains")
   let count = 0
   for (let index = 0; index < value.length; index++) {
-    if (!on.evaluate(operand, value[index], { parent: path, key: index }, undefined)) continue
+    if (!exactly(on, operand, value[index], { parent: path, key: index }, undefined)) continue
     count++
     seen?.indexes.add(index)
   }
@@ -336,7 +355,9 @@ const properties: Keyword = (on, operand, value, _schema, path, seen) => {
 
 const matches = (on: Evaluation, pattern: string, key: string): boolean => {
   spend(on, 1 + key.length)
-  return on.matches(pattern, key)
+  const holds = on.matches(pattern, key)
+  if (holds === undefined) throw new Unchecked(unsupportedPattern)
+  return holds
 }
 
 const patternProperties: Keyword = (on, operand, value, _schema, path, seen) => {

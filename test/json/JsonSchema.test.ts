@@ -243,6 +243,20 @@ describe("JsonSchema without a verdict", () => {
   unchecked("keywords that are malformed", { required: "a" })
   unchecked("a pattern that is malformed", { pattern: "(" }, "x")
   unchecked("a pattern with lookahead", { pattern: "^(?!x)" }, "x")
+  it.effect("judges the rest of a value beside a pattern with lookahead", () =>
+    Effect.gen(function*() {
+      const name = { type: "string", pattern: "^(?!x)" }
+      const properties = { name, age: { type: "integer" } }
+      assert.strictEqual(yield* verdict({ properties }, { name: "a", age: 1 }), "Unchecked")
+      assert.strictEqual(yield* verdict({ properties }, { name: "a", age: "old" }), "Invalid")
+      assert.strictEqual(yield* verdict({ anyOf: [name, { type: "null" }] }, 5), "Invalid")
+      // where the pattern could count against the value, nothing is known
+      for (const schema of [{ not: name }, { oneOf: [name, true] }, { if: name, then: false }]) {
+        assert.strictEqual(yield* verdict({ ...schema, type: "string" }, "a"), "Unchecked")
+      }
+      assert.strictEqual(yield* verdict({ contains: name, maxContains: 1 }, ["a", "b"]), "Unchecked")
+      assert.strictEqual(yield* verdict({ patternProperties: { "^(?!x)": { type: "null" } } }, { a: 1 }), "Unchecked")
+    }))
   unchecked("a pattern with a back reference", { pattern: "(a)\\1" }, "aa")
   unchecked("a pattern with a named back reference", { pattern: "(?<y>a)\\k<y>" }, "aa")
   unchecked("a pattern with an empty class", { pattern: "[]a]" }, "a")
