@@ -231,7 +231,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   broadcast: 72,
   McpEvent: 216,
   McpRuntime: 318,
-  json: 1_164,
+  json: 1_186,
   // a ratchet: issue 18 asks for 6,900. Over it are the checks of files (links, owners, modes, disks that hang), the warnings
   // before consent (on a line with its own values filled in), the policies of hosts in their own words, and the editing of
   // native files (issue 20)
