@@ -259,10 +259,7 @@ const checked = (fields: object, config: ServerConfig.ServerConfig) =>
 const confidential = ({ expansion, ...config }: Templates, plain: ServerConfig.ServerConfig) => {
   if (!("url" in config) || !("url" in plain)) return Effect.void
   if (Scope.rights(expansion.origin).environment || !RemoteHeaders.isClear(new URL(plain.url))) return Effect.void
-  const { headers = new Map<string, Redacted.Redacted>(), headersCommand, oauth } = config
-  const templates = Array.from(headers, ([name, template]) => [name, Redacted.value(template)] as const)
-  const clientSecret = oauth === false ? undefined : oauth?.clientSecret
-  return RemoteHeaders.hasCredentials({ headers: templates, headersCommand, clientSecret })
+  return RemoteHeaders.hasCredentials(config)
     ? Effect.fail(invalid(config.name, "url", "it is not encrypted, and credentials are sent to it: use https"))
     : Effect.void
 }

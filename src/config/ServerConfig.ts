@@ -177,6 +177,16 @@ const withoutUserinfo = ({ headers, url }: RemoteEntry): Pick<RemoteEntry, "url"
 
 const gateway = ["mcp", "gateway", "run"]
 
+/** The arguments of `docker` that start its gateway. */
+export const gatewayArgs = (
+  { args = [], profile, servers }: Pick<DockerServer, "args" | "profile" | "servers">
+): ReadonlyArray<string> => [
+  ...gateway,
+  ...(profile === undefined ? [] : ["--profile", profile]),
+  ...(servers === undefined ? [] : ["--servers", servers.join(",")]),
+  ...args
+]
+
 const isGateway = ({ args, command, cwd, envFile }: StdioEntry): boolean =>
   command === "docker" && cwd === undefined && envFile === undefined && gateway.every((word, at) => args[at] === word)
 

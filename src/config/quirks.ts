@@ -8,6 +8,7 @@ import { isList, isTable, isText, scalar, type Table, table, type Value, without
 import * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
 import type { Reading } from "./readValues.ts"
+import * as ServerConfig from "./ServerConfig.ts"
 
 /** Whether a relative path leads above the folder that it begins in. */
 const escapes = (path: string): boolean => {
@@ -132,17 +133,16 @@ export const prepare = {
       rest.delete(key)
       return value
     }
-    const option = <A>(key: string, is: (value: unknown) => value is A, written: (value: A) => string) => {
+    const part = <A>(key: string, is: (value: unknown) => value is A): A | undefined => {
       const value = take(key)
-      return value === undefined ? [] : [`--${key}`, is(value) ? written(value) : to.fail("invalid-value", key)]
+      return value === undefined || is(value) ? value : to.fail("invalid-value", key)
     }
-    const options = [
-      ...option("profile", Schema.is(FieldSchema.ProfileName), (profile) => profile),
-      ...option("servers", Schema.is(FieldSchema.Listed), (servers) => servers.join(","))
-    ]
+    const profile = part("profile", Schema.is(FieldSchema.ProfileName))
+    const servers = part("servers", Schema.is(FieldSchema.Listed))
     const args = take("args") ?? []
     for (const key of ["cwd", "envFile", "withoutEnv"]) if (take(key) !== undefined) to.warn("unused-field", key)
-    const line = ["mcp", "gateway", "run", ...options, ...(isList(args) ? args : to.fail("invalid-type", "args"))]
+    const more = isList(args) ? args : to.fail("invalid-type", "args")
+    const line = [...ServerConfig.gatewayArgs({ profile, servers }), ...more]
     return new Map<string, Value>([["command", "docker"], ...rest, [key, "stdio"], ["args", line]])
   },
 

@@ -297,10 +297,7 @@ export const address = (
 export const checkConfidential = (to: Reading, entry: ServerConfig.Entry): void => {
   const stand = entry.transport === "stdio" ? undefined : standIn(entry.url)
   if (entry.transport === "stdio" || stand?.url === undefined || !stand.hasHost) return
-  const { headers = [], headersCommand, oauth } = entry
-  const clientSecret = oauth === false ? undefined : oauth?.clientSecret
-  const isSent = stand.url.username !== "" || stand.url.password !== "" ||
-    RemoteHeaders.hasCredentials({ headers, headersCommand, clientSecret })
+  const isSent = stand.url.username !== "" || stand.url.password !== "" || RemoteHeaders.hasCredentials(entry)
   if (isSent && RemoteHeaders.isClear(stand.url)) to.fail("insecure-url", "url", "it is sent credentials")
 }
 

@@ -94,14 +94,15 @@ const isLoopback = (host: string): boolean =>
 export const isClear = ({ hostname, protocol }: URL): boolean =>
   (protocol === "http:" || protocol === "ws:") && !isLoopback(hostname)
 
-/** The parts of a request that may be credentials. */
-interface Sent {
-  readonly headers: Iterable<readonly [name: string, template: string]>
-  readonly headersCommand: ReadonlyArray<string> | undefined
-  readonly clientSecret: unknown
-}
-
-/** True if a request has credentials, by their names and sources. */
-export const hasCredentials = ({ clientSecret, headers, headersCommand }: Sent): boolean =>
-  headersCommand !== undefined || clientSecret !== undefined ||
-  Array.from(headers).some(([name, template]) => isCredential(name) || Interpolation.references(template).length > 0)
+/** Whether a request has credentials, by their names and sources; its headers are templates. */
+export const hasCredentials = (
+  { headers = new Map(), headersCommand, oauth }: Pick<
+    RemoteServer | ServerConfig.RemoteEntry,
+    "headers" | "headersCommand" | "oauth"
+  >
+): boolean =>
+  headersCommand !== undefined || (oauth !== false && oauth?.clientSecret !== undefined) ||
+  Array.from<readonly [string, string | Redacted.Redacted]>(headers).some(([name, template]) =>
+    isCredential(name) ||
+    Interpolation.references(typeof template === "string" ? template : Redacted.value(template)).length > 0
+  )

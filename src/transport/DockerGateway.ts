@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as ProcessLadder from "../resilience/processLadder.ts"
 import * as Teardown from "../resilience/Teardown.ts"
@@ -49,16 +49,6 @@ const command = (
   args,
   inheritEnv: inheritEnv === true ? true : [...variables, ...(inheritEnv === false ? [] : inheritEnv)]
 })
-
-const gateway = (config: ServerConfig.DockerServer): ServerConfig.StdioServer =>
-  command(config, [
-    "mcp",
-    "gateway",
-    "run",
-    ...(config.profile === undefined ? [] : ["--profile", config.profile]),
-    ...(config.servers === undefined ? [] : ["--servers", config.servers.join(",")]),
-    ...(config.args ?? [])
-  ])
 
 // Questions
 
@@ -182,7 +172,7 @@ export const make = (
       detect,
       open: Effect.fnUntraced(function*(config) {
         yield* detect(config)
-        return yield* stdio.open(gateway(config))
+        return yield* stdio.open(command(config, ServerConfig.gatewayArgs(config)))
       })
     }
   })
