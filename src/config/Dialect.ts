@@ -54,6 +54,8 @@ export interface Context {
   readonly pointer?: ReadonlyArray<string> | undefined
   /** Whether what the host itself would refuse is an error here too (default: no, a warning). */
   readonly strict?: boolean | undefined
+  /** Entries are read without what the origin has no right to, as a discovery takes them (default: as they are written). */
+  readonly restricted?: boolean | undefined
   /** A variable of the environment, for the rules of policies; without it they keep their variables. */
   readonly variable?: ((name: string) => string | undefined) | undefined
   /** Where a part of the document begins. */

@@ -8,9 +8,11 @@ import * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Dialect from "./Dialect.ts"
 import type * as Document from "./document.ts"
 import { isList, isTable, type Table, type Value, without } from "./document.ts"
+import * as Variables from "./environmentVariables.ts"
 import { tables as rowsOf } from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
 import { common, transportWords } from "./hosts.ts"
+import * as Interpolation from "./Interpolation.ts"
 import * as Quirks from "./quirks.ts"
 import * as ReadFields from "./readFields.ts"
 import * as Read from "./readValues.ts"
@@ -327,6 +329,44 @@ const checkName = (to: Read.Reading, name: string): void => {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) to.warn("name-not-portable")
 }
 
+/** The words with which a host approves less than it would without them. */
+const stricter: ReadonlySet<string> = new Set(["prompt", "ask", "deny", "never"])
+
+const restricted = Object.entries<FieldSchema.Row>({ ...rowsOf["streamable-http"], ...rowsOf.stdio }).flatMap((
+  [key, { restrictedTo }]
+) => restrictedTo === undefined ? [] : [[key, restrictedTo] as const])
+
+/** An entry without what its origin has no right to, and warnings of what was removed. */
+export const withRights = (
+  entry: ServerConfig.Entry,
+  origin: Scope.Origin,
+  approval: ReadonlyMap<string, string> = new Map()
+): { readonly entry: ServerConfig.Entry; readonly warnings: ReadonlyArray<ConfigIssue.EntryWarning> } => {
+  const rights = Scope.rights(origin)
+  const fields = new Map<string, unknown>(Object.entries(entry))
+  const taken = restricted.filter(([key, right]) => !rights[right] && (fields.get(key) ?? false) !== false)
+  const hostile = rights.loaderVariables ? [] : Array.from(entry.env?.keys() ?? []).filter(Variables.isHostile)
+  const loosens = Array.from(approval.values()).some((mode) => !stricter.has(mode))
+  const warnings: ReadonlyArray<ConfigIssue.EntryWarning> = [
+    ...taken.map(([at]) => ({ kind: "ignored-in-project", at }) as const),
+    ...(!rights.approveTools && loosens ? [{ kind: "ignored-in-project", at: "approval" } as const] : []),
+    ...hostile.map((name) => ({ kind: "env-dropped", at: `env.${name}` }) as const)
+  ]
+  if (warnings.length === 0) return { entry, warnings }
+  for (const [key] of taken) fields.delete(key)
+  const env = new Map(Array.from(entry.env ?? []).filter(([name]) => !hostile.includes(name)))
+  if (env.size === 0) fields.delete("env")
+  else fields.set("env", env)
+  // the fields that are left are those of the entry
+  return { entry: Object.fromEntries(fields) as unknown as ServerConfig.Entry, warnings }
+}
+
+/** True if an address or a header names a variable of the `env` of its entry, so that the `env` has an effect. */
+const usesEnv = (entry: ServerConfig.Entry): boolean =>
+  entry.transport !== "stdio" &&
+  [entry.url, ...(entry.headers?.values() ?? [])].flatMap(Interpolation.variables)
+    .some((name) => entry.env?.has(name) === true)
+
 interface At {
   /** Absent from an entry of a list without a name. */
   readonly name: string | undefined
@@ -343,16 +383,20 @@ const read = (to: Read.Reading, keys: Keys, at: At, raw: Value, context: Dialect
   if (!isTable(raw)) to.fail("not-an-object")
   for (const key of raw.keys()) if (FieldSchema.reserved.includes(key)) to.fail("reserved-key", key)
   const { patch, prepare } = to.row
-  const entry = at.isListed ? without(raw, "name") : raw
-  const written = flat(to, prepare === undefined ? entry : Quirks.prepare[prepare](entry, to, context), keys)
+  const listed = at.isListed ? without(raw, "name") : raw
+  const written = flat(to, prepare === undefined ? listed : Quirks.prepare[prepare](listed, to, context), keys)
   const isSwitch = (key: string) => ["enabled", "disabled"].includes(keys.field(key)?.is ?? "")
   if (patch === true && written.size > 0 && Array.from(written.keys()).every(isSwitch)) {
     return { _tag: "Patch" as const, enabled: enabledOf(to, usesOf(to, written, keys).known) }
   }
   const server = serverOf(to, name, written, keys)
-  if (!Scope.rights(context.origin).environment) Read.checkConfidential(to, server.entry)
+  const { origin, restricted } = context
+  if (!Scope.rights(origin).environment) Read.checkConfidential(to, server.entry)
   noteBeside(to, name, at.beside, server.entry.transport)
-  return { _tag: "Server" as const, ...server, warnings: to.warnings }
+  if (restricted !== true) return { _tag: "Server" as const, ...server, warnings: to.warnings }
+  const { entry, warnings } = withRights(server.entry, origin, server.approval)
+  const useful = to.warnings.filter(({ at, kind }) => kind !== "unused-field" || at !== "env" || !usesEnv(entry))
+  return { _tag: "Server" as const, ...server, entry, warnings: [...useful, ...warnings] }
 }
 
 /** Reads one entry. Whatever it is, it is an item. */

@@ -11,14 +11,8 @@ import * as ConfigIssue from "./ConfigIssue.ts"
 import * as Dialect from "./Dialect.ts"
 import * as Document from "./document.ts"
 import { isList, isText, table } from "./document.ts"
-import * as Variables from "./environmentVariables.ts"
-import { tables } from "./fields.ts"
-import type * as FieldSchema from "./fieldSchema.ts"
-import * as Interpolation from "./Interpolation.ts"
 import * as Locate from "./locate.ts"
-import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
-import type * as ServerConfig from "./ServerConfig.ts"
 
 type Issue = ConfigIssue.ConfigIssue
 
@@ -34,38 +28,6 @@ export interface File extends Locate.Source, Content {
   readonly isStale: boolean
 }
 
-/** The words with which a host approves less than it would without them. */
-const stricter: ReadonlySet<string> = new Set(["prompt", "ask", "deny", "never"])
-
-const restricted = Object.entries<FieldSchema.Row>({ ...tables["streamable-http"], ...tables.stdio }).flatMap((
-  [key, { restrictedTo }]
-) => restrictedTo === undefined ? [] : [[key, restrictedTo] as const])
-
-/** An entry without what its origin has no right to, and warnings of what was removed. */
-export const withRights = (
-  entry: ServerConfig.Entry,
-  origin: Scope.Origin,
-  approval: ReadonlyMap<string, string> = new Map()
-): { readonly entry: ServerConfig.Entry; readonly warnings: ReadonlyArray<ConfigIssue.EntryWarning> } => {
-  const rights = Scope.rights(origin)
-  const fields = new Map<string, unknown>(Object.entries(entry))
-  const taken = restricted.filter(([key, right]) => !rights[right] && (fields.get(key) ?? false) !== false)
-  const hostile = rights.loaderVariables ? [] : Array.from(entry.env?.keys() ?? []).filter(Variables.isHostile)
-  const loosens = Array.from(approval.values()).some((mode) => !stricter.has(mode))
-  const warnings: ReadonlyArray<ConfigIssue.EntryWarning> = [
-    ...taken.map(([at]) => ({ kind: "ignored-in-project", at }) as const),
-    ...(!rights.approveTools && loosens ? [{ kind: "ignored-in-project", at: "approval" } as const] : []),
-    ...hostile.map((name) => ({ kind: "env-dropped", at: `env.${name}` }) as const)
-  ]
-  if (warnings.length === 0) return { entry, warnings }
-  for (const [key] of taken) fields.delete(key)
-  const env = new Map(Array.from(entry.env ?? []).filter(([name]) => !hostile.includes(name)))
-  if (env.size === 0) fields.delete("env")
-  else fields.set("env", env)
-  // the fields that are left are those of the entry
-  return { entry: Object.fromEntries(fields) as unknown as ServerConfig.Entry, warnings }
-}
-
 const policyTable = ({ root }: Document.Document): Document.Table => table(root?.get("policy"))
 
 /** An administrator who lists servers means these and no others, unless the file says otherwise. */
@@ -76,31 +38,6 @@ const isExclusive = ({ provider, scope }: Locate.Source, { document, items }: Co
   // any other value was meant as a limit
   return exclusive !== undefined || items.length > 0 ||
     document.root?.has("mcpServers") === true || document.root?.has("mcp_servers") === true
-}
-
-/** True if an address or a header names a variable of the `env` of its entry, so that the `env` has an effect. */
-const usesEnv = (item: Item | undefined): boolean => {
-  if (item?._tag !== "Server" || item.entry.transport === "stdio") return false
-  const { env, headers, url } = item.entry
-  return [url, ...(headers?.values() ?? [])].flatMap(Interpolation.variables).some((name) => env?.has(name) === true)
-}
-
-/** The servers and issues of a file, without what its origin has no right to. */
-const permittedTo = (origin: Scope.Origin, { items, issues }: ConfigFile.ConfigFile) => {
-  const removed: Array<Issue> = []
-  const left = items.map((item): Item => {
-    if (item._tag !== "Server") return item
-    const { entry, warnings } = withRights(item.entry, origin, item.approval)
-    for (const warning of warnings) {
-      removed.push(ConfigIssue.make({ ...item.provenance, server: item.name }, "warning", warning.kind, warning))
-    }
-    return warnings.length === 0 ? item : { ...item, entry, warnings: [...item.warnings, ...warnings] }
-  })
-  const byName = new Map(left.map((item) => [item.name, item]))
-  const useful = issues.filter(({ at, kind, server }) =>
-    kind !== "unused-field" || at !== "env" || !usesEnv(byName.get(server ?? ""))
-  )
-  return { items: left, issues: [...useful, ...removed] }
 }
 
 /** A file that cannot be read. One of an administrator could have held any rule, so nothing is allowed. */
@@ -171,13 +108,22 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
       let content = last
       if (content?.digest !== digest) {
         const variable = place.started
-        const options = { host: provider, scope, origin, path, pointer: source.pointer, strict, variable }
+        const options = {
+          host: provider,
+          scope,
+          origin,
+          path,
+          pointer: source.pointer,
+          strict,
+          variable,
+          restricted: true
+        }
         const file = ConfigFile.read(decode(found.bytes, format), options)
         if (file.issues.some(({ server, severity }) => severity === "error" && server === undefined)) {
           return failed(file.issues)
         }
         const exclusive = source.exclusive || isExclusive(source, file)
-        content = { ...file, ...permittedTo(origin, file), digest, exclusive }
+        content = { ...file, digest, exclusive }
       }
       now.set(key, content)
       return { ...source, ...content, isStale: false }
