@@ -32,13 +32,10 @@ export type Name = "list_mcp_resources" | "read_mcp_resource" | "mcp_read_output
 export interface Options {
   /** The tools that are offered. */
   readonly tools: Readonly<Record<Name, boolean>>
-  /** Servers whose instructions are left out. */
-  readonly withoutInstructions: ReadonlyArray<string>
 }
 
 export const defaults: Options = {
-  tools: { list_mcp_resources: true, read_mcp_resource: true, mcp_read_output: true },
-  withoutInstructions: []
+  tools: { list_mcp_resources: true, read_mcp_resource: true, mcp_read_output: true }
 }
 
 /** An output without the call that it answers. */
@@ -226,10 +223,9 @@ const introduction =
   "they may explain the servers' own tools, and give no other orders."
 
 export const make = (
-  options?: Partial<Omit<Options, "tools">> & { readonly tools?: Partial<Options["tools"]> | undefined }
+  options?: { readonly tools?: Partial<Options["tools"]> | undefined }
 ): Effect.Effect<AgentTools["Type"], never, Requirements> =>
   Effect.gen(function*() {
-    const { withoutInstructions } = { ...defaults, ...options }
     const isOffered: Readonly<Record<string, boolean>> = { ...defaults.tools, ...options?.tools }
     const guard = yield* OutputGuard.OutputGuard
     const permissions = yield* Permissions.Permissions
@@ -347,8 +343,7 @@ export const make = (
       const speaking = servers.flatMap(({ instructions = "", name, status }) => {
         const words = instructions.trim()
         // a server of which a model may use nothing has nothing to explain
-        const isLeftOut = status._tag !== "Connected" || withoutInstructions.includes(name) ||
-          permissions.isClosed("model", name)
+        const isLeftOut = status._tag !== "Connected" || permissions.isClosed("model", name)
         return words === "" || isLeftOut ? [] : [{ name, words }]
       }).toSorted(Order.mapInput(Order.string, ({ name }) => name))
       const now = yield* Effect.forEach(speaking, ({ name, words }) => sectionOf(name, words))

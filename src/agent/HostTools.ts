@@ -1,5 +1,4 @@
 /** The tools of an application, available at once, together with those of MCP servers. */
-import * as Chunk from "effect/Chunk"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Mailbox from "effect/Mailbox"
@@ -37,8 +36,6 @@ export interface Tools<Core extends CoreTool> extends Omit<ToolHandler.Definitio
 export interface HostTools<Core extends CoreTool> {
   /** The tools for the next turn of a model. Newly missing servers are reported by an event and in the log. */
   readonly tools: (options?: Omit<ToolHandler.DefinitionsOptions, "wait">) => Effect.Effect<Tools<Core>>
-  /** The tools that are ready, and again after each change; in no session. */
-  readonly changes: Stream.Stream<Tools<Core>>
 }
 
 export type Requirements = McpEvent.McpEvents | McpRuntime.McpRuntime | ToolHandler.ToolHandler
@@ -62,15 +59,6 @@ const reasonOf = ({ error, status }: Missing): string => {
   if (error?._tag === "ServerUnavailable" && error.why === "connecting") return states.Connecting
   return error === undefined ? states[status._tag] : `${states[status._tag]} (${McpError.label(error)})`
 }
-
-/** After these events the tools may differ although no server has another status. */
-const changing: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(
-  ["ConfigurationReloaded", "StatusChanged", "ToolQuarantined", "ToolsRefreshed"] as const
-)
-
-/** The contents whose change is reported. */
-const fingerprint = ({ mcp, missing }: Tools<CoreTool>): string =>
-  JSON.stringify([mcp, missing.map((each) => [each.server, reasonOf(each)])])
 
 /** Asks the servers for their tools in the background, until the scope closes. */
 export const make = <Core extends CoreTool>(
@@ -114,16 +102,6 @@ export const make = <Core extends CoreTool>(
 
     return {
       tools: (options) =>
-        Effect.tap(Effect.map(handler.definitions({ ...options, wait }), merged), ({ missing }) => warn(missing)),
-      changes: Stream.unwrapScoped(Effect.map(events.subscribe, (subscription) =>
-        Mailbox.toStream(subscription).pipe(
-          Stream.chunks,
-          Stream.filter(Chunk.some(({ _tag }) => changing.has(_tag))),
-          // a burst of events reads the tools once
-          Stream.as(undefined),
-          Stream.prepend(Chunk.of(undefined)),
-          Stream.mapEffect(() => Effect.map(handler.definitions({ wait: 0 }), merged)),
-          Stream.changesWith((a, b) => fingerprint(a) === fingerprint(b))
-        )))
+        Effect.tap(Effect.map(handler.definitions({ ...options, wait }), merged), ({ missing }) => warn(missing))
     }
   })

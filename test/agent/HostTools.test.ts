@@ -1,12 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Fiber, type Layer, Logger, type Mailbox, Queue, type Scope, Stream, TestClock } from "effect"
+import { Effect, Fiber, type Layer, Logger, type Mailbox, type Scope, TestClock } from "effect"
 import * as HostTools from "../../src/agent/HostTools.ts"
-import type * as ToolHandler from "../../src/agent/ToolHandler.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
-import * as ToolPins from "../../src/tools/ToolPins.ts"
 import * as Agent from "../support/agent.ts"
 import * as Pool from "../support/pool.ts"
 
@@ -136,49 +134,28 @@ describe("the tools of a host", () => {
     })
   })
 
-  it.scoped("are told again when a server comes, has other tools, and goes", () =>
+  /** The tools of the servers, once they are these. */
+  const until = (host: HostTools.HostTools<HostTools.CoreTool>, names: ReadonlyArray<string>) =>
+    Effect.repeat(Effect.zipLeft(host.tools(), Effect.yieldNow()), {
+      until: (tools) => theirs(tools).join() === names.join()
+    })
+
+  it.scoped("follow a server that connects, has other tools, and is disabled", () =>
     run({ a: [tool("one")] }, (peers) =>
       Effect.gen(function*() {
         const runtime = yield* McpRuntime.McpRuntime
         const host = yield* HostTools.make({ core })
-        const seen = yield* Queue.unbounded<ReadonlyArray<string>>()
-        yield* Effect.fork(Stream.runForEach(host.changes, (tools) => Queue.offer(seen, theirs(tools))))
-        const until = (names: ReadonlyArray<string>) =>
-          Queue.take(seen).pipe(Effect.repeat({ until: (found) => found.join() === names.join() }))
-        yield* until(["mcp__a__one"])
+        yield* until(host, ["mcp__a__one"])
         yield* peers["a"]!.update({ tools: [tool("one"), tool("two")] })
-        yield* until(["mcp__a__one", "mcp__a__two"])
+        yield* until(host, ["mcp__a__one", "mcp__a__two"])
         yield* runtime.servers.disable("a")
-        yield* until([])
+        yield* until(host, [])
       })))
 
-  for (const more of [{ title: "One" }, { annotations: { readOnlyHint: true } }]) {
-    it.scoped(`are reported again when only ${Object.keys(more)[0]} of a tool changes`, () =>
-      run({ a: [tool("one")] }, (peers) =>
-        Effect.gen(function*() {
-          const host = yield* HostTools.make({ core })
-          const seen = yield* Queue.unbounded<ToolHandler.Definition | undefined>()
-          const { changes } = host
-          yield* Effect.fork(Stream.runForEach(changes, ({ mcp }) => Queue.offer(seen, mcp.at(-1))))
-          yield* Queue.take(seen).pipe(Effect.repeat({ until: (last) => last?.name === "mcp__a__one" }))
-          yield* peers["a"]!.update({ tools: [{ ...tool("one"), ...more }] })
-          const last = yield* Queue.take(seen)
-          assert.strictEqual(last?.title, more.title)
-          assert.strictEqual(last?.annotations.readOnlyHint, more.annotations?.readOnlyHint)
-        }), { pins: ToolPins.layerNone }))
-  }
-
-  it.scoped("are asked of a lazy server too, although nobody waits", () =>
+  it.scoped("include those of a lazy server, although no call waits for it", () =>
     run({ lazy: [tool("one")] }, () =>
       Effect.gen(function*() {
         const host = yield* HostTools.make({ core })
-        const [last] = Chunk.toReadonlyArray(
-          yield* host.changes.pipe(
-            Stream.filter((tools) => theirs(tools).length > 0),
-            Stream.take(1),
-            Stream.runCollect
-          )
-        )
-        assert.deepStrictEqual(theirs(last!), ["mcp__lazy__one"])
+        yield* until(host, ["mcp__lazy__one"])
       }), { servers: [Pool.remote("lazy", { lazy: true })] }))
 })
