@@ -44,13 +44,14 @@ const detail = withDefault(Schema.String, "")
 
 /**
  * The process of a server, or the MCP gateway of Docker, could not be started. `folder`: its working directory does not
- * exist, or is no directory.
+ * exist, or is no directory; `file`: the command is a path, and the file or its interpreter does not exist.
  */
 export class SpawnFailed extends Row.error<SpawnFailed>()("SpawnFailed", {
   reason: withDefault(
     Schema.Literal(
       "command",
       "folder",
+      "file",
       "docker-not-installed",
       "docker-no-mcp-plugin",
       "docker-daemon-down",
@@ -58,7 +59,7 @@ export class SpawnFailed extends Row.error<SpawnFailed>()("SpawnFailed", {
     ),
     "command"
   ),
-  /** The error of the system, as `ENOENT`, with the reasons `command` and `folder`. */
+  /** The error of the system, as `ENOENT`, except with Docker. */
   errno: optionalText,
   command: optionalText,
   cwd: optionalText,
@@ -400,7 +401,7 @@ export const label = (error: McpError): string => {
 }
 
 /** Reasons that say no more than the tag does. */
-const plain: ReadonlySet<string> = new Set(["command", "network", "status", "message"])
+const plain: ReadonlySet<string> = new Set(["command", "file", "network", "status", "message"])
 
 /**
  * The error with another outcome, for a larger operation that the failed request was a part of. An error whose outcome

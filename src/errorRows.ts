@@ -82,7 +82,14 @@ export const rows: Rows = {
       when: { reason: "command", errno: "ENOENT" },
       person: "Install it, or write its whole path into the configuration."
     },
-    { when: { reason: "command", errno: "EACCES" }, person: "Make it executable: chmod +x \"{command}\"." },
+    {
+      when: { reason: "command", errno: "EACCES" },
+      person: "Make it executable, or correct its path in the configuration."
+    },
+    {
+      when: { reason: "file" },
+      person: "Check \"{command}\": the file, and the interpreter in its first line, have to exist."
+    },
     { when: { reason: "folder" }, person: "Make the folder \"{cwd}\", or correct \"cwd\" in its configuration." },
     {
       when: { reason: "docker-not-installed" },
@@ -113,7 +120,7 @@ export const rows: Rows = {
       isRetryable: true,
       fault: "not connected within {limit}; still in the {phase} phase",
       model: "{checkEffect}",
-      person: "See the output of the server with --verbose, or wait longer with --timeout."
+      person: "Check that it is an MCP server, or wait longer with --timeout."
     },
     {
       when: { phase: "install" },

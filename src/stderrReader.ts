@@ -172,11 +172,11 @@ const ofJson = (text: string): Line | undefined => {
   }
 }
 
-/** The version of a runtime, the path of npm's log, and bare braces, of which a person has no use in any view. */
+/** The version of a runtime, the log and the stack of npm, and bare braces, of which a person has no use in any view. */
 const clutter: ReadonlyArray<RegExp> = [
   /^Node\.js v\d/,
-  /^npm (?:error|ERR!)\s+(?:A complete log of this run|\S.*[\\/]_logs[\\/])/,
-  /^[\s{}()[\],;]+$/
+  /^npm (?:error|ERR!)\s+(?:A complete log of this run|\S.*[\\/]_logs[\\/]|at \S.*:\d)/,
+  /^(?:npm (?:error|ERR!))?[\s{}()[\],;]*$/
 ]
 
 const frames: ReadonlyArray<RegExp> = [/^\s*at .+(?:[:(]\d|\(native|<anonymous>)/]
@@ -230,6 +230,6 @@ const mostLines = 12
 
 /** The last lines for a person, without clutter; without stack frames too where another line has the cause already. */
 export const tail = (stderr: string | undefined, { frames }: { readonly frames: boolean }): ReadonlyArray<string> =>
-  (stderr?.slice(-longest).split(/\r?\n/) ?? []).filter((line) =>
-    line.trim() !== "" && !isClutter(line) && (frames || !isFrame(line))
-  ).slice(-mostLines)
+  (stderr?.slice(-longest).split(/\r?\n/) ?? []).filter((line) => !isClutter(line) && (frames || !isFrame(line))).slice(
+    -mostLines
+  )

@@ -51,17 +51,11 @@ const configuration = ({ server, variable }: McpError.ConfigurationError): Cause
 const spawn = (error: McpError.SpawnFailed, { folders }: Facts): Cause | undefined => {
   const { command = "", errno, reason } = error
   if (reason === "folder") return { cause: "its working folder does not exist" }
+  if (reason === "file") return { cause: "command not found" }
   if (reason !== "command") return undefined
   if (errno === "EACCES") return { cause: "the command may not be run" }
-  if (errno !== "ENOENT" && errno !== "ENOTDIR") return undefined
-  if (/[\\/]/.test(command)) {
-    return {
-      cause: "command not found",
-      hint: `Check ${quote(command)}: the file, and the interpreter in its first line, have to exist.`
-    }
-  }
   const where = folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")
-  return {
+  return errno !== "ENOENT" ? undefined : {
     cause: "command not found on PATH",
     hint: `Looked for ${quote(command)} in ${where}. ${McpError.forPerson(error)}`
   }

@@ -95,6 +95,22 @@ describe("smoke", () => {
       assert.strictEqual(ran.code, 1)
     }))
 
+  it.scopedLive("names the cause of a server that does not connect, and tries nothing else with it", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const journal = yield* Journal.make
+      at.write(own, {
+        mcpServers: { down: { url: "http://127.0.0.1:9/mcp" }, fine: server("faults/server.mjs", "ok", journal.file) }
+      })
+      const { code, out } = yield* run(at, "--server", "down", "--server", "fine")
+      const [first, cause, second, ...others] = out.trimEnd().split("\n")
+      assert.deepStrictEqual([first, second], ["down", "fine"])
+      assert.match(cause!, /^broken {2}starts and connects +down: network error ECONNREFUSED/)
+      assert.isTrue(others.every((line) => line.startsWith("kept ")), out)
+      assert.lengthOf(others, 6)
+      assert.strictEqual(code, 1)
+    }))
+
   it.scopedLive("knows no server of that name", () =>
     Effect.gen(function*() {
       const ran = yield* run(yield* place, "--server", "none")

@@ -114,6 +114,9 @@ describe("where a server ends with many words", () => {
     npm: [
       "npm error code E404",
       "npm error 404 'nope@*' is not in this registry.",
+      "npm error     at onSocketNT (node:_http_client:904:5)",
+      "npm error",
+      "npm error }",
       "npm error A complete log of this run can be found in: /home/ann/.npm/_logs/2026-01-01-debug-0.log",
       "npm ERR! A complete log of this run can be found in:",
       "npm ERR!     /home/ann/.npm/_logs/2026-01-01-debug-0.log"
@@ -126,7 +129,7 @@ describe("where a server ends with many words", () => {
     npm: "'nope@*' is not in this registry.",
     plain: "API_KEY has to be set"
   }
-  const isClutter = (line: string) => /^(?:Node\.js v|\}$)|complete log|_logs/.test(line)
+  const isClutter = (line: string) => /^(?:Node\.js v|\}$|npm error(?: \}| {5}at .+)?$)|complete log|_logs/.test(line)
 
   it.scopedLive("a list has the most telling line, an error and the doctor have all but clutter, and no word is broken", () =>
     Effect.gen(function*() {

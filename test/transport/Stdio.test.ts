@@ -49,6 +49,7 @@ describe("StdioTransport", () => {
       Effect.gen(function*() {
         const error = yield* Effect.flip(Effect.scoped(open(server([], { cwd: "/no/such/folder" }))))
         assert.deepInclude(error, { _tag: "SpawnFailed", errno: "ENOENT", cwd: "/no/such/folder" })
+        assert.propertyVal(error, "reason", "folder")
         assert.include(error.message, "working directory \"/no/such/folder\" does not exist")
       }).pipe(Effect.provide(live())))
 

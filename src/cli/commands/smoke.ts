@@ -216,20 +216,24 @@ const run: Command.Command["run"] = ({ shared }) =>
     const before = new Set(Processes.own(platform).map(({ pid }) => pid))
     const started: Array<Processes.Process> = []
     const each = (server: string, promises: Promises) =>
-      Effect.zipLeft(
-        Effect.forEach(Object.entries(promises), tried(shared, server)),
-        Effect.sync(() => {
-          const fresh = Processes.own(platform).filter(({ pid }) => !before.has(pid))
-          started.push(...Processes.tree(fresh, platform))
-        })
-      )
+      Effect.gen(function*() {
+        if (shared.servers.length > 1 && !shared.json) yield* screen.out([{ text: server, style: "strong" }])
+        const lines: Array<Line> = []
+        for (const promise of Object.entries(promises)) {
+          // nothing else can be tried with a server that does not connect
+          if (lines[0]?.kept !== false) lines.push(yield* tried(shared, server)(promise))
+        }
+        const fresh = Processes.own(platform).filter(({ pid }) => !before.has(pid))
+        started.push(...Processes.tree(fresh, platform))
+        return lines
+      })
     const lines = shared.servers.length === 0
       ? yield* Effect.flatMap(McpRuntime.McpRuntime, (runtime) => each(demo, ofDemo(runtime))).pipe(
         Effect.provide(demoRuntime(shared))
       )
       : yield* Application.use(
         shared,
-        () => Effect.succeed({ servers: shared.servers, consent: true }),
+        () => Effect.succeed({ servers: shared.servers, consent: true, once: true }),
         ({ runtime }) => Effect.forEach(shared.servers, (server) => each(server, ofAny(runtime, server)))
       )
     const last = yield* tried(shared, shared.servers.join(", ") || demo)([

@@ -60,7 +60,7 @@ const fault = ({ command, cwd }: ServerConfig.StdioServer, errno: string): Fault
   if (!command.includes("/")) return ["command", "there is no such command on the PATH of the server"]
   const isFile = Program.isFile(Path.resolve(cwd ?? "", command))
   return [
-    "command",
+    "file",
     isFile ? "the file exists, but the interpreter in its first line does not" : "there is no such file"
   ]
 }
