@@ -14,6 +14,7 @@ export type Entry =
   | {
     readonly command: string
     readonly args: ReadonlyArray<string>
+    readonly cwd?: string
     readonly env?: { readonly [name: string]: string }
   }
   | { readonly type?: "ws"; readonly url: string; readonly headers?: { readonly [name: string]: string } }

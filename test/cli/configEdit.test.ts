@@ -1,7 +1,7 @@
 /** `config add`, `config remove` and `config import` change a file in place, and say what they wrote and where. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { own, type Place, place, run } from "./inProcess.ts"
 
@@ -37,6 +37,25 @@ describe("config add", () => {
       assert.strictEqual(statSync(userFile(at)).mode & 0o777, 0o600)
       const { out } = yield* run(at, ["config", "--json"])
       assert.strictEqual(JSON.parse(out).servers[0].state, "ready")
+    }))
+
+  it.scopedLive("lets a program that names a file of this folder start here, wherever the server is used", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      const script = at.write("work/adder.mjs", "import * as Process from \"node:process\"\nProcess.exit(7)\n")
+      chmodSync(script, 0o700)
+      yield* add(at, "local", "--", "node", "adder.mjs")
+      yield* add(at, "folder", "--", "npx", "-y", "files", ".")
+      yield* add(at, "program", "--", "./adder.mjs")
+      yield* add(at, "other", "--", "npx", "-y", "server.io")
+      assert.deepStrictEqual(written(userFile(at)).mcpServers, {
+        local: { command: "node", args: ["adder.mjs"], cwd: at.root },
+        folder: { command: "npx", args: ["-y", "files", "."], cwd: at.root },
+        program: { command: script, args: [], cwd: at.root },
+        other: { command: "npx", args: ["-y", "server.io"] }
+      })
+      const elsewhere = yield* run({ ...at, root: at.home }, ["tools", "local", "--timeout", "5s"])
+      assert.match(elsewhere.err, /code 7/)
     }))
 
   it.scopedLive("keeps comments, formatting and mode", () =>

@@ -2,6 +2,7 @@
 /** `mcp-runtime config`: what was found where, what is wrong with it, and changes of it. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -57,6 +58,8 @@ export const Validated = Schema.Struct({
 
 const stdin = "-"
 
+const disk = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+
 /** The path and the bytes of a file, or of the standard input, which is read like a file of the host. */
 const contentOf = (file: string, host: string | undefined) =>
   Effect.gen(function*() {
@@ -70,7 +73,7 @@ const contentOf = (file: string, host: string | undefined) =>
     if (content?._tag === "Content") return { path, bytes: content.bytes }
     const detail = content?.detail ?? "there is no such file"
     return yield* new McpError.ConfigurationError({ server: "", path: file, detail })
-  }).pipe(Effect.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
+  }).pipe(Effect.provide(disk))
 
 /** What one file says, whatever else there is on this machine. It is read from memory: no file that it names is. */
 const only = (path: string, bytes: Uint8Array, host: string | undefined) =>
@@ -120,6 +123,21 @@ const validate = (file: string, { shared, value }: Command.Invocation) =>
 
 const wrong = (detail: string, next = "See mcp-runtime config --help.") => usage(detail, next)
 
+/** An entry for the file of the user, whose programs start anywhere: one that names a file of this folder starts here. */
+const anchored = (entry: TypedServers.Entry, { root = "." }: Command.Shared) =>
+  Effect.gen(function*() {
+    if ("url" in entry) return entry
+    const { resolve } = yield* Path.Path
+    const files = yield* FileSystem.FileSystem
+    const isRelative = (word: string) => /^\.{1,2}(?:[\\/]|$)/.test(word)
+    const isFile = (word: string) => Effect.orElseSucceed(files.exists(resolve(root, word)), () => false)
+    const { args, command } = entry
+    const isHere = isRelative(command) || args.some(isRelative) ||
+      (yield* Effect.exists(args, (word) => /^[^\\/-].*\.\w+$/.test(word) ? isFile(word) : Effect.succeed(false)))
+    if (!isHere) return entry
+    return { ...entry, command: isRelative(command) ? resolve(root, command) : command, cwd: resolve(root) }
+  }).pipe(Effect.provide(disk))
+
 const add = (invocation: Command.Invocation, [name, ...command]: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const { shared } = invocation
@@ -132,7 +150,8 @@ const add = (invocation: Command.Invocation, [name, ...command]: ReadonlyArray<s
         "Write mcp-runtime config add NAME -- COMMAND ARGUMENTS, or config add NAME --url URL."
       )
     }
-    return yield* ConfigEdit.add(invocation, name, { mcpServers: { [name]: entry } })
+    const placed = invocation.isSet("workspace") ? entry : yield* anchored(entry, shared)
+    return yield* ConfigEdit.add(invocation, name, { mcpServers: { [name]: placed } })
   })
 
 const remove = (invocation: Command.Invocation, [name, ...others]: ReadonlyArray<string>) =>

@@ -20,10 +20,11 @@ import type * as Permissions from "../../safety/Permissions.ts"
 import * as McpServe from "../../server/McpServe.ts"
 import * as StdioServer from "../../server/StdioServer.ts"
 import * as ShellWords from "../../text/shellWords.ts"
+import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Answers from "../answers.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import { type Usage, usage } from "../Command.ts"
+import { Usage, usage } from "../Command.ts"
 import * as ExitCode from "../ExitCode.ts"
 import { counted } from "../layout.ts"
 import * as NodeAsk from "../nodeAsk.ts"
@@ -81,17 +82,17 @@ const tokenOf = ({ isSet, value }: Command.Invocation) =>
     if (isSet("no-token")) return { tokens: {}, made: undefined }
     const file = value("token-file")
     const { variables } = yield* HostEnvironment.HostEnvironment
-    const failing = (detail: string) => new McpError.ConfigurationError({ server: "", path: file ?? variable, detail })
     const known = file === undefined
       ? variables()[variable] ?? ""
       : yield* Effect.mapError(
         (yield* FileSystem.FileSystem).readFileString(file),
-        ({ message }) => failing(message)
+        () => new Usage({ detail: `The file ${UntrustedText.quote(file)} of --token-file cannot be read.` })
       )
     const isMade = file === undefined && known === ""
     const token = isMade ? yield* (yield* Nonce.Nonce) : known.trim()
     if (token.length < minToken || /\s/.test(token)) {
-      return yield* failing(`a token is one word of ${minToken} characters or more`)
+      const detail = `a token is one word of ${minToken} characters or more`
+      return yield* new McpError.ConfigurationError({ server: "", path: file ?? variable, detail })
     }
     return { tokens: { caller: Redacted.make(token) }, made: isMade ? token : undefined }
   }).pipe(Effect.provide(NodeContext.layer))
