@@ -24,6 +24,7 @@ import * as Answers from "./answers.ts"
 import type * as Command from "./Command.ts"
 import { Usage } from "./Command.ts"
 import * as Consent from "./consent.ts"
+import type * as Latency from "./latency.ts"
 import * as Lookup from "./lookup.ts"
 import * as Person from "./person.ts"
 import * as Screen from "./Screen.ts"
@@ -33,7 +34,7 @@ import * as Settling from "./settling.ts"
 export interface Application extends Lookup.Found {
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly pins: ToolPins.ToolPins["Type"]
-  /** Where logins are kept, in words for a person. */
+  /** The place of logins, in words for a person. */
   readonly keptIn: Effect.Effect<string>
   /**
    * Runs this once every server is connected and listed, or has failed once, and shows the progress. Starts the servers that
@@ -46,40 +47,38 @@ export interface Application extends Lookup.Found {
   readonly starting: Effect.Effect<ReadonlyArray<string>>
   /** The time that servers were given when they were started, if any was said. */
   readonly timeout: Duration.Duration | undefined
-  /** The same with what is found by now, where files are followed. */
+  /** The application with the servers that are found by now, where files are followed. */
   readonly renewed: Effect.Effect<Application>
 }
 
-/**
- * An application that is open already, for commands that are run within another: they use its connections and end none.
- */
+/** An application that is open already, for commands that run within another: they use its connections and end none. */
 export class Open extends Context.Reference<Open>()("effect-mcp-runtime/cli/Application/Open", {
-  defaultValue: (): { readonly application: Application | undefined } => ({ application: undefined })
+  defaultValue: (): { readonly application?: Application; readonly latency?: Latency.Latency } => ({})
 }) {}
 
-/** Which servers a command needs. */
+/** The servers that a command needs, and how they are started. */
 export interface Choice {
-  /** By name; those that `--server` names, or all, if it says nothing. */
+  /** By name; without it, those that `--server` names, or all. */
   readonly servers?: ReadonlyArray<string> | undefined
-  /** Whether the person at the terminal is asked to approve those that need it. */
+  /** Asks the person at the terminal to approve those of the named servers that need it. */
   readonly consent?: boolean | undefined
-  /** Whether the questions of these servers are put to the person at the terminal (default: no). */
+  /** Puts the questions of these servers to the person at the terminal. */
   readonly answers?: boolean | undefined
-  /** Whether changes of files are taken up while it runs (default: no). */
+  /** Takes up changes of files while it runs. */
   readonly follow?: boolean | undefined
-  /** Each server has one attempt to connect, and has failed after it (default: no). */
+  /** Gives each server one attempt to connect. */
   readonly once?: boolean | undefined
-  /** Whether none of them is connected to before something is asked of it (default: no). */
+  /** Connects to no server before something is asked of it. */
   readonly rests?: boolean | undefined
-  /** The rights that a login asks for, where they rest, beside those of their configurations. */
+  /** The scopes that a login asks for, beside those of the configuration. */
   readonly scopes?: ReadonlyArray<string> | undefined
-  /** Whether a login opens a browser of this machine (default: yes). */
+  /** Opens a browser of this machine for a login (default: true). */
   readonly browser?: boolean | undefined
 }
 
 type Layered = Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure, Lookup.Ground>
 
-/** What a command changes for itself. */
+/** Changes of a command to the runtime. */
 export interface Settings {
   /** Faults of files are an error, or are left to the command (default: an error). */
   readonly faults?: "error" | "collected" | undefined

@@ -50,10 +50,9 @@ const act = (
       case "Run":
         return Answers.withEnvFiles(parsed.invocation.shared.envFiles, parsed.command.run(parsed.invocation))
       case "Help": {
-        const columns = Math.min(screen.columns, 80)
         const lines = parsed.command === undefined
-          ? Help.ofProgram(commands, columns)
-          : Help.ofCommand(parsed.command, columns)
+          ? Help.ofProgram(commands, screen.columns)
+          : Help.ofCommand(parsed.command, screen.columns)
         return parsed.isAsked
           ? Effect.as(screen.out(...lines), ExitCode.ok)
           : Effect.as(screen.err(...lines), ExitCode.usage)

@@ -14,9 +14,9 @@ export interface Argument {
   readonly required: boolean
   /** The option with which it may be left out all the same. */
   readonly unless?: string | undefined
-  /** Whether it takes all that is left. */
+  /** It takes all that is left. */
   readonly repeated?: boolean | undefined
-  /** Whether options that the command does not have are among it. */
+  /** Options that the command does not have are among it. */
   readonly takesOptions?: boolean | undefined
   /** The words that it can be. */
   readonly choices?: ReadonlyArray<string> | undefined
@@ -26,16 +26,16 @@ export interface Option {
   readonly name: string
   /** One letter. */
   readonly short?: string | undefined
-  /** What stands for its value in the help; without it, it is a flag. */
+  /** The word for its value in the help; an option without one is a flag. */
   readonly value?: string | undefined
   readonly choices?: ReadonlyArray<string> | undefined
   readonly repeated?: boolean | undefined
-  /** Whether it is an argument of the tool where it stands behind the name of a tool, because tools have such keys. */
+  /** Behind the name of a tool it is an argument of the tool, because tools have such keys. */
   readonly yields?: boolean | undefined
   readonly about: string
 }
 
-/** What every command can be told. */
+/** The values of the options of every command. */
 export interface Shared {
   readonly json: boolean
   readonly root: string | undefined
@@ -45,7 +45,7 @@ export interface Shared {
   /** Command lines and addresses of servers, in place of those of files. */
   readonly stdio: ReadonlyArray<string>
   readonly urls: ReadonlyArray<string>
-  /** What such a server is called, and its variables and headers. */
+  /** The name, the variables and the headers of such a server. */
   readonly name: string | undefined
   readonly env: ReadonlyArray<string>
   readonly headers: ReadonlyArray<string>
@@ -89,13 +89,13 @@ export const usage = (detail: string, next?: string): Either.Either<never, Usage
 /** The errors of a command, which `Failure.shown` renders. */
 export type Failure = McpError.McpError | Usage
 
-/** What the module of a command in `commands/` exports as `command`. */
+/** The export `command` of the module of a command in `commands/`. */
 export interface Command {
   /** Paragraphs for its own help. */
   readonly description?: ReadonlyArray<string> | undefined
   readonly args: ReadonlyArray<Argument>
   readonly options: ReadonlyArray<Option>
-  /** What follows the name of the program, and what it does. */
+  /** A line without the name of the program, and its meaning. */
   readonly examples: ReadonlyArray<readonly [line: string, about: string]>
   readonly run: (invocation: Invocation) => Effect.Effect<ExitCode.ExitCode, Failure, Screen.Screen>
 }

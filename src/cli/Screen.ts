@@ -34,11 +34,11 @@ export interface Device {
    */
   readonly onPause: (before: () => string, after: () => string) => () => void
   readonly isTerminal: { readonly out: boolean; readonly err: boolean }
-  /** Whether the cursor can be moved. */
+  /** The cursor can be moved. */
   readonly moves: boolean
   /** Writes it to the standard output if the process ends, unless the returned function is called before. */
   readonly atEnd: (text: string) => () => void
-  /** Whether a person can be asked. */
+  /** A person can be asked. */
   readonly isInteractive: boolean
   readonly colour: { readonly out: boolean; readonly err: boolean }
   /** The line that is typed after a question, or nothing at the end of the input; a secret is not echoed. */
@@ -69,7 +69,7 @@ export interface Service extends Pick<Device, "ask" | "isInteractive" | "left" |
    * before. Other output stands above them. The cursor is hidden until the scope closes.
    */
   readonly redraw: Effect.Effect<(...lines: ReadonlyArray<Line>) => Effect.Effect<void>, never, Scope.Scope>
-  /** Whether `redraw` draws in place. */
+  /** `redraw` draws in place. */
   readonly redraws: boolean
   /** All of the standard input; nothing if it is more than so many characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined, Usage>

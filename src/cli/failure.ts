@@ -16,7 +16,7 @@ export const Failed = Schema.Struct({
     message: Schema.String,
     next: Schema.optional(Schema.String),
     server: Schema.optional(Schema.String),
-    /** Whether the server may have carried it out. */
+    /** `unknown` if the server may have carried it out. */
     outcome: Schema.optional(Schema.String),
     exitCode: Schema.Number
   })

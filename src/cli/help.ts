@@ -1,4 +1,4 @@
-/** What the program says of itself, for a terminal of any width. */
+/** The help of the program and of its commands. */
 import type * as Command from "./Command.ts"
 import { builtInOptions, sharedOptions } from "./commandLine.ts"
 import * as ExitCode from "./ExitCode.ts"
@@ -7,18 +7,17 @@ import type * as Screen from "./Screen.ts"
 
 const strong = (text: string): Screen.Span => ({ text, style: "strong" })
 
-const widest = 100
+/** Long lines are hard to read. */
+const widest = 80
 const left = 2
 
-const paragraph = (text: string, columns: number): ReadonlyArray<Screen.Line> => wrapped(text, columns)
-
-/** Words, and beside each what it means. */
+/** Terms, and beside each its meaning. */
 export const pairs = (
   rows: ReadonlyArray<readonly [string, string]>,
   columns: number
 ): ReadonlyArray<Screen.Line> => {
   const width = Math.min(26, Math.max(...rows.map(([term]) => term.length)))
-  const room = Math.max(least, columns - left - width - 2)
+  const room = Math.max(least, Math.min(columns, widest) - left - width - 2)
   return rows.flatMap(([term, about]) => {
     const lines = wrapped(about, room)
     const rest = lines.slice(1).map((line) => " ".repeat(left + width + 2) + line)
@@ -63,11 +62,11 @@ const examples = (list: Command.Command["examples"], columns: number): ReadonlyA
 export const ofCommand = (command: Command.Loaded, columns: number): ReadonlyArray<Screen.Line> => {
   const width = Math.min(columns, widest)
   return [
-    ...paragraph(command.summary, width),
+    ...wrapped(command.summary, width),
     "",
     [strong("Usage")],
     `  ${usage(command)}`,
-    ...(command.description ?? []).flatMap((text) => ["", paragraph(text, width)].flat()),
+    ...(command.description ?? []).flatMap((text) => ["", wrapped(text, width)].flat()),
     ...(command.args.length === 0
       ? []
       : ["", [strong("Arguments")], ...pairs(command.args.map((one) => [one.name.toUpperCase(), one.about]), width)]),
@@ -80,7 +79,7 @@ export const ofCommand = (command: Command.Loaded, columns: number): ReadonlyArr
 export const ofProgram = (commands: ReadonlyArray<Command.Entry>, columns: number): ReadonlyArray<Screen.Line> => {
   const width = Math.min(columns, widest)
   return [
-    ...paragraph("Sees, checks and calls the MCP servers that an application would see here.", width),
+    ...wrapped("Sees, checks and calls the MCP servers that an application would see here.", width),
     "",
     [strong("Usage")],
     "  mcp-runtime COMMAND [arguments] [options]",

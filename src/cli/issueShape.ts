@@ -1,4 +1,4 @@
-/** What is wrong with a file, for people and programs. */
+/** The faults of files, for people and programs. */
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../config/ConfigIssue.ts"

@@ -1,5 +1,4 @@
-/** How long servers take to answer calls and pings. A ping connects no server. */
-import * as Context from "effect/Context"
+/** The times that servers take to answer calls and pings. A ping connects no server. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,16 +13,16 @@ export interface Latency {
   readonly greet: Effect.Effect<void>
   /** Milliseconds, the newest last; null for an answer that did not come. */
   readonly of: (server: string) => ReadonlyArray<number | null>
-  /** How many calls have ended since it listens. */
+  /** The number of calls that have ended since it listens. */
   readonly called: (server: string) => number
   /** Listens to the calls that are made. Never ends. */
   readonly listen: Effect.Effect<void>
 }
 
-/** How many are remembered. */
+/** The number of samples that are remembered. */
 const kept = 8
 
-/** What takes longer counts as no answer. */
+/** A longer time counts as no answer. */
 const patience = Duration.seconds(5)
 
 export const make = (runtime: McpRuntime.McpRuntime["Type"], timeout = patience): Latency => {
@@ -66,11 +65,6 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"], timeout = patience)
     greet: asked((server) => of(server).length === 0)
   }
 }
-
-/** What was heard since the connections were opened, within an application that is open already. */
-export class Heard extends Context.Reference<Heard>()("effect-mcp-runtime/cli/latency/Heard", {
-  defaultValue: (): { readonly latency: Latency | undefined } => ({ latency: undefined })
-}) {}
 
 export const format = (milliseconds: number): string =>
   milliseconds < 10 ? `${milliseconds.toFixed(1)} ms` : `${Math.round(milliseconds)} ms`

@@ -49,7 +49,7 @@ export const near = (path: string, folder: string, home: string | undefined): st
   return home !== undefined && below(home) ? `~${path.slice(home.length)}` : path
 }
 
-/** Where servers are looked for, and how paths are shown from here. */
+/** The options of a discovery, and the form of paths as they are shown from here. */
 const asked = Effect.fnUntraced(function*(shared: Command.Shared) {
   const { resolve } = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment

@@ -1,4 +1,4 @@
-/** What is said where nothing is configured: which programs of this machine have servers, and how to use them. */
+/** The advice where nothing is configured: the programs of this machine that have servers, and how to use those. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -66,7 +66,7 @@ export const note = Effect.flatMap(
 export const refuse = ({ servers }: ConfigDiscovery.Discovery): Effect.Effect<void, Usage> =>
   servers.length > 0 ? Effect.void : Effect.flatMap(next, (next) => new Usage({ detail, next }))
 
-/** What is told where nothing was found. */
+/** Notes that nothing was found, with the advice if that is because there are no servers. */
 export const or = (found: string, { servers }: ConfigDiscovery.Discovery) =>
   servers.length === 0 ? note : Effect.flatMap(Screen.Screen, (screen) => screen.note(found))
 

@@ -47,7 +47,7 @@ export const remaining = (known: ReadonlyArray<Process>, platform: string): Read
 export const sockets = (): number =>
   process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap" || kind === "TLSWrap").length
 
-/** What is left a second after the end, because processes and sockets take a moment to end. */
+/** The processes and sockets that are left a second after the end, because they take a moment to end. */
 export const leftovers = (known: ReadonlyArray<Process>, platform: string, before: number) =>
   Effect.repeat(
     Effect.delay(

@@ -111,7 +111,7 @@ export interface View {
   /** A word for programs: what blocks it, switches it off or makes its entry invalid. */
   readonly why: string | undefined
   readonly error: McpError.RuntimeError | undefined
-  /** What a person has to know, without the name of the server. */
+  /** The cause, without the name of the server. */
   readonly reason: string | undefined
   readonly hint: string | undefined
 }
@@ -163,7 +163,7 @@ export const of = (
 /** The transport that is configured; nothing for an entry that is invalid and names none. */
 export const transportOf = ({ config, entry }: ConfigDiscovery.Found) => config?.transport ?? entry?.transport
 
-/** Whether a server that should be there is not: it is neither switched off nor waits for a person or its first use. */
+/** True for a server that should be there and is not: it is not off, and waits neither for a person nor for its first use. */
 export const isMissing = ({ error, state }: View): boolean =>
   state === "failed" || state === "starting" || (error !== undefined && (state === "connected" || state === "waiting"))
 

@@ -34,7 +34,7 @@ export interface Assignment {
   readonly key: string
   readonly kind: "text" | "json"
   readonly value: string
-  /** Whether the value is the name of the file that holds it. */
+  /** The value is the name of the file that holds it. */
   readonly isFile: boolean
 }
 
@@ -303,13 +303,8 @@ const wordOf = (schema: JsonObject, name: string, value: Json): string | undefin
   })
 }
 
-/** The options that decide which servers there are, and how long it may take. */
-const optionsOf = ({ configs, imports, root, timeout }: Command.Shared): ReadonlyArray<string> => [
-  ...(root === undefined ? [] : ["--root", root]),
-  ...configs.flatMap((file) => ["--config", file]),
-  ...imports.flatMap((host) => ["--import", host]),
-  ...(timeout === undefined ? [] : ["--timeout", `${Duration.toMillis(timeout)}ms`.replace(/000ms$/, "s")])
-]
+const option = (name: string, values: ReadonlyArray<string>): ReadonlyArray<string> =>
+  values.flatMap((value) => [`--${name}`, value])
 
 /** The command line of a call. A secret is no part of it: its value is read from a file. */
 export const commandLine = (
@@ -317,18 +312,23 @@ export const commandLine = (
   schema: JsonObject,
   args: ReadonlyArray<readonly [name: string, value: Json]>,
   secrets: ReadonlySet<string>,
-  shared: Command.Shared
+  { configs, imports, name, root, stdio, timeout, urls }: Command.Shared
 ): string => {
   const words = args.map(([name, value]) => secrets.has(name) ? `${name}=@FILE` : wordOf(schema, name, value))
   const shown = words.every((word) => word !== undefined)
     ? words
     : ["--args", Screen.jsonText(Object.fromEntries(args.filter(([name]) => !secrets.has(name))), 0)]
-  const { name, stdio, urls } = shared
-  const typed = [
-    ...stdio.flatMap((line) => ["--stdio", line]),
-    ...urls.flatMap((url) => ["--url", url]),
-    ...(name === undefined ? [] : ["--name", name])
-  ]
-  return ["mcp-runtime", "call", ...typed, spelled(identity), ...shown, ...optionsOf(shared)].map(ShellWords.quote)
-    .join(" ")
+  return [
+    "mcp-runtime",
+    "call",
+    ...option("stdio", stdio),
+    ...option("url", urls),
+    ...option("name", [name ?? []].flat()),
+    spelled(identity),
+    ...shown,
+    ...option("root", [root ?? []].flat()),
+    ...option("config", configs),
+    ...option("import", imports),
+    ...option("timeout", timeout ? [`${Duration.toMillis(timeout)}ms`.replace(/000ms$/, "s")] : [])
+  ].map(ShellWords.quote).join(" ")
 }

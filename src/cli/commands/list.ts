@@ -18,7 +18,7 @@ export const Servers = Schema.Struct({
     transport: orNull(Schema.String),
     scope: Schema.String,
     state: View.State,
-    /** What blocks it, switches it off or makes its entry invalid. */
+    /** The reason why it is blocked, off or invalid. */
     why: orNull(Schema.String),
     /** The end of a pause that the server asks for (Retry-After), in milliseconds since 1970. */
     pausedUntil: orNull(Schema.Number),

@@ -23,7 +23,7 @@ export const Read = Schema.Struct({
   }))
 })
 
-/** What a template begins with, which every URI of it does too. */
+/** The beginning of a template, which all of its URIs have in common. */
 const beginning = (template: string): string => {
   const brace = template.indexOf("{")
   return brace < 0 ? template : template.slice(0, brace)

@@ -12,7 +12,7 @@ import * as ShellWords from "../../text/shellWords.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Application from "../Application.ts"
 import * as Command from "../Command.ts"
-import { Usage, usage } from "../Command.ts"
+import { type Usage, usage } from "../Command.ts"
 import * as CommandLine from "../commandLine.ts"
 import * as Commands from "../Commands.ts"
 import * as Completions from "../completions.ts"
@@ -24,7 +24,7 @@ import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
 
 export interface Reading {
-  /** What is typed after a prompt; nothing at the end of the input. */
+  /** The line that is typed after a prompt; nothing at the end of the input. */
   readonly next: (prompt: string) => Effect.Effect<string | undefined>
   /** The same for an answer, which is not kept in the history; a secret is not echoed. */
   readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
@@ -178,7 +178,7 @@ const words: ReadonlyArray<Command.Named> = [
   { name: "exit", summary: "End it, as Ctrl-D does." }
 ]
 
-/** What the last word of a line may become, and that word. */
+/** The words that the last word of a line may become, and that word. */
 export const complete = (
   line: string,
   commands: ReadonlyArray<Command.Loaded>,
@@ -192,31 +192,22 @@ export const complete = (
   return [hits.map((hit) => hit.word.endsWith("=") ? hit.word : `${hit.word} `), word]
 }
 
-const help = Effect.flatMap(
-  Screen.Screen,
-  (screen) => screen.out(...Help.pairs(words.map(({ name, summary }) => [name, summary]), Math.min(screen.columns, 80)))
-)
-
 const explained = (command?: string): string => command === undefined ? "Write help." : `Write help ${command}.`
 
 const ran = (
-  words: ReadonlyArray<string>
+  line: ReadonlyArray<string>
 ): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    const parsed = yield* CommandLine.parse(words, all, explained)
-    switch (parsed._tag) {
-      case "Run":
-        return yield* parsed.command.run(parsed.invocation)
-      case "Help": {
-        yield* parsed.command === undefined
-          ? help
-          : screen.out(...Help.ofCommand(parsed.command, Math.min(screen.columns, 80)))
-        return ExitCode.ok
-      }
-      default:
-        return yield* new Usage({ detail: "That is for the program, and not for a line of it." })
-    }
+    const parsed = yield* CommandLine.parse(line, all, explained)
+    if (parsed._tag === "Run") return yield* parsed.command.run(parsed.invocation)
+    if (parsed._tag !== "Help") return yield* usage("That is for the program, and not for a line of it.")
+    yield* screen.out(
+      ...parsed.command === undefined
+        ? Help.pairs(words.map(({ name, summary }) => [name, summary]), screen.columns)
+        : Help.ofCommand(parsed.command, screen.columns)
+    )
+    return ExitCode.ok
   })
 
 const wordsOf = (line: string): Either.Either<ReadonlyArray<string>, Usage> => {
@@ -252,7 +243,7 @@ const loop = (
     }
   })
 
-/** Questions are asked where lines are typed; a document is one of many; and what is piped in are the lines. */
+/** Asks questions where lines are typed, and writes each document as one line. The standard input has the lines only. */
 const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen["Type"] => ({
   ...screen,
   get columns() {
@@ -299,10 +290,7 @@ const run: Command.Command["run"] = ({ shared }) =>
             const changes = Stream.debounce(application.runtime.servers.changes, "100 millis")
             yield* Effect.forkScoped(Stream.runForEach(changes, () => learn))
           }
-          return yield* loop(reading, shared.json).pipe(
-            Effect.provideService(Application.Open, { application }),
-            Effect.provideService(Latency.Heard, { latency })
-          )
+          return yield* Effect.provideService(loop(reading, shared.json), Application.Open, { application, latency })
         }).pipe(Effect.scoped)
     ).pipe(Effect.provideService(Screen.Screen, within(screen, reading)))
     // a person has seen what failed

@@ -241,7 +241,7 @@ const run: Command.Command["run"] = ({ isSet, shared, value }) =>
       () => Effect.succeed({ follow: isWatching, once: !isWatching }),
       (application) =>
         Effect.scoped(Effect.gen(function*() {
-          const heard = (yield* Latency.Heard).latency
+          const { latency: heard } = yield* Application.Open
           const latency = heard ?? Latency.make(application.runtime, shared.timeout)
           const watching = { application, shared, latency }
           if (isWatching && heard === undefined) yield* Effect.forkScoped(latency.listen)
