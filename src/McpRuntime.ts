@@ -10,14 +10,12 @@ import type * as Credentials from "./auth/Credentials.ts"
 import type * as Connector from "./client/Connector.ts"
 import type * as McpClient from "./client/McpClient.ts"
 import * as ToolCalls from "./client/toolCalls.ts"
-import * as Limits from "./config/Limits.ts"
 import * as ServerConfig from "./config/ServerConfig.ts"
 import type * as McpError from "./McpError.ts"
 import * as McpEvent from "./McpEvent.ts"
 import type * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
 import type * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 import type * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
-import * as RetryPolicy from "./resilience/RetryPolicy.ts"
 import * as Teardown from "./resilience/Teardown.ts"
 import * as CallTool from "./runtime/callTool.ts"
 import * as Lists from "./runtime/lists.ts"
@@ -187,23 +185,18 @@ export const makeService = (
 ): Effect.Effect<Service, ServerConfig.Failure, Requirements | Scope.Scope> =>
   Effect.gen(function*() {
     const events = yield* McpEvent.McpEvents
-    const limits = yield* Limits.CurrentLimits
-    const clock = yield* Effect.clock
     const permissions = yield* Permissions.Permissions
     const configs = yield* ServerConfig.all(options.servers)
-    const { definition, firstListWait, refresh } = catalog
-    const { publish } = events
 
-    const permitted = Permitted.make({ limits, permissions, definition, admit: catalog.admit, learn: catalog.learn })
-    const retry = yield* RetryPolicy.RetryPolicy
+    const permitted = yield* Permitted.make(catalog)
     const logins = yield* McpServers.logins(servers)
-    const calls = CallTool.make({ clock, servers, use: logins.use, retry, publish, definition, refresh, permitted })
+    const calls = yield* CallTool.make(servers, logins.use, catalog, permitted)
     const tools = yield* RuntimeTool.make(servers, catalog, calls)
     const group = yield* McpServers.make(servers, catalog, calls, logins)
-    const ask = Requests.asking(servers, servers.use, clock)
-    const send = Requests.make(servers, Requests.asking(servers, logins.use, clock), permitted)
+    const ask = Requests.asking(servers, servers.use)
+    const send = Requests.make(servers, Requests.asking(servers, logins.use), permitted)
     const gather = Lists.gathering(servers, ask)
-    const follow = Lists.follow(catalog, publish)
+    const follow = Lists.follow(catalog, events.publish)
     const sandbox = McpServers.sandboxState(servers)
 
     yield* Startup.watch(servers, events, configs)
@@ -228,7 +221,7 @@ export const makeService = (
       resourceTemplates: gather(({ templates }) => templates, wait),
       prompts: gather(({ prompts }) => prompts, wait)
     })
-    const lists = offered(catalog.list, firstListWait)
+    const lists = offered(catalog.list, catalog.firstListWait)
 
     return {
       ...lists,

@@ -1,5 +1,4 @@
 /** The requests of callers other than tool calls: lists, reads, prompts, and subscriptions to resources. */
-import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Mailbox from "effect/Mailbox"
@@ -41,9 +40,10 @@ export type Ask = <A, E, R>(
   identity?: string
 ) => Effect.Effect<A, E | McpError.RuntimeError, R>
 
-export const asking =
-  (servers: Servers.Servers, use: Servers.Use, clock: Clock.Clock): Ask => (name, operation, f, identity) =>
-    Effect.flatMap(servers.find(name, identity), (server) =>
+export const asking = (servers: Servers.Servers, use: Servers.Use): Ask => (name, operation, f, identity) =>
+  Effect.flatMap(
+    Effect.all([Effect.clock, servers.find(name, identity)]),
+    ([clock, server]) =>
       Effect.uninterruptibleMask((restore) => {
         const total = server.limits.listTimeout
         const now = () => clock.unsafeCurrentTimeMillis()
@@ -53,7 +53,8 @@ export const asking =
             server.bulkhead.withPermit(deadline),
             server.breaker.protect
           ))
-      }))
+      })
+  )
 
 /** Reads and prompts. The span of each includes the wait for a person, a permit and a connection. */
 export const make =
