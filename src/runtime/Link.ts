@@ -242,7 +242,6 @@ export const making = (batchSize: number) =>
 
       const opened = (gen: number, scope: Scope.CloseableScope, session: McpClient.McpClient): Effect.Effect<void> =>
         Effect.suspend(() => {
-          const quiet = () => dispatch({ _tag: "Quiet", gen })
           const connection = Connection.make({
             server,
             generation: ++generation,
@@ -250,10 +249,7 @@ export const making = (batchSize: number) =>
             scope,
             now,
             onLost: lost(gen),
-            onIdle: quiet,
-            onUnused: () => {
-              if (machine.state._tag === "Retired") quiet()
-            }
+            onIdle: () => dispatch({ _tag: "Quiet", gen })
           })
           current = connection
           attempts.set(gen, { scope })
@@ -350,9 +346,7 @@ export const making = (batchSize: number) =>
             return Effect.zipRight(release(gen), Effect.fork(Effect.zipRight(allReleased, released)))
           }
           case "Drain":
-            return Effect.sync(() => {
-              if (current?.inFlight() === 0) dispatch({ _tag: "Quiet", gen: command.gen })
-            })
+            return Effect.sync(() => current?.drain())
           case "Plan":
             return Effect.fork(plan(command))
           case "SetTimer": {

@@ -15,9 +15,7 @@ export interface Options {
   readonly scope: Scope.Scope
   readonly now: () => number
   readonly onLost: (error: McpError.ConnectError) => void
-  /** Called when the last use has ended. */
-  readonly onUnused: () => void
-  /** Called when the idle limit is reached, in one step with the decision, so that no use begins in between. */
+  /** Called when it is drained or the idle limit is reached, in one step with the decision, so that no use begins in between. */
   readonly onIdle: () => void
 }
 
@@ -35,8 +33,9 @@ const listMethods = [["tools", "tools/list"], ["resources", "resources/list"], [
 /** A connection that can be used now. Each `begin` needs an `end`. */
 export type Connection = ReturnType<typeof make>
 
-export const make = ({ generation, now, onIdle, onLost, onUnused, scope, server, session }: Options) => {
+export const make = ({ generation, now, onIdle, onLost, scope, server, session }: Options) => {
   let inFlight = 0
+  let isDraining = false
   let awake = 0
   let lastUsed = now()
   let lastSucceeded = lastUsed
@@ -74,9 +73,14 @@ export const make = ({ generation, now, onIdle, onLost, onUnused, scope, server,
       if (Exit.isSuccess(exit)) lastSucceeded = lastUsed
       else loss ??= lossOf(server, exit)
       if (inFlight > 0) return
-      onUnused()
+      if (isDraining) onIdle()
       // not before the other uses have ended, because the server may still answer them
       if (loss !== undefined) onLost(loss)
+    },
+    /** Ends the connection once it has no use. */
+    drain: (): void => {
+      isDraining = true
+      if (inFlight === 0) onIdle()
     },
     /** Ends the connection once it has been idle for this many milliseconds. */
     untilIdle,
