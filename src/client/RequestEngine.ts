@@ -107,8 +107,9 @@ export class RequestEngine {
     return Effect.uninterruptibleMask((restore) => {
       let pending: Pending | undefined = undefined
       const answer = Effect.async<JsonRpc.JsonObject, McpError.CallError>((resume) => {
-        const lost = this.#lost("not-sent", method) ?? (this.#closing ? this.#closed(method, "not-sent") : undefined)
-        if (lost !== undefined) return resume(Exit.fail(lost))
+        if (this.#closing || this.#end !== undefined) {
+          return resume(Exit.fail(this.#lost("not-sent", method) ?? this.#closed(method, "not-sent")))
+        }
         const id = this.#nextId()
         options.onId?.(id)
         pending = { id, method, options, settle: resume }
@@ -229,7 +230,6 @@ export class RequestEngine {
     const { options, settle } = pending
     this.#remove(pending)
     options.deadline?.pause(false)
-    options.deadline?.touch()
     settle(Exit.isSuccess(exit) ? exit : Exit.mapError(exit, this.#options.report.error))
   }
 

@@ -72,16 +72,16 @@ export class Deadline {
     this.#total = total
   }
 
-  /** Stops both limits while a person is waited for; afterwards the idle limit begins again. */
+  /** Stops both limits while a person is waited for; `false` ends that, and begins the idle limit again in any case. */
   pause(isPaused: boolean): void {
+    const now = this.#options.now()
     if (isPaused) {
-      this.#pausedSince ??= this.#options.now()
+      this.#pausedSince ??= now
       return
     }
-    if (this.#pausedSince === undefined) return
-    this.#totalAt += this.#options.now() - this.#pausedSince
+    this.#totalAt += now - (this.#pausedSince ?? now)
     this.#pausedSince = undefined
-    this.touch()
+    this.#idleAt = now + this.#idle
   }
 
   /** The error of a call that has reached a limit (default: the one that ended first, or the total limit after both). */

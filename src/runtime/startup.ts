@@ -66,7 +66,7 @@ export const awaitRequired = (
   limit: Duration.Duration
 ): Effect.Effect<void, McpError.RequiredServersFailed> => {
   const connected = ({ name: server }: ServerConfig.ServerConfig) =>
-    servers.use(server, () => Effect.void).pipe(
+    servers.connected(server).pipe(
       Effect.timeoutFail({
         duration: limit,
         onTimeout: () => {

@@ -94,11 +94,7 @@ const makePeer = (
   child.stdin.once("error", () => report("stdin-closed"))
   child.once("exit", () => report("exited"))
 
-  const queue = WriteQueue.make(limits.writeQueueBytes, {
-    isOpen: () => child.stdin.writable,
-    write: (data, done) => void child.stdin.write(data, done),
-    end: () => void child.stdin.end()
-  })
+  const queue = WriteQueue.make(limits.writeQueueBytes, child.stdin)
 
   const stderrTail = (limit?: number): string | undefined => stderr.tail(limit) || undefined
 

@@ -41,7 +41,9 @@ describe("WriteQueue", () => {
     const state = { isOpen: true, ended: 0, most: 0 }
     const queue = (limit: number) =>
       WriteQueue.make(limit, {
-        isOpen: () => state.isOpen,
+        get writable() {
+          return state.isOpen
+        },
         write: (data, done) => {
           written.push(Buffer.from(data))
           pending.push(done)

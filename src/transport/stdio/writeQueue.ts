@@ -1,11 +1,10 @@
 import type * as JsonRpc from "../JsonRpc.ts"
 
-/** Takes the bytes: one write at a time, and `done` once it was accepted. */
+/** A stream of Node. Once it is not `writable`, what waits was certainly not sent. */
 export interface Outlet {
-  /** False once nothing can be written any more; what waits then was certainly not sent. */
-  readonly isOpen: () => boolean
-  readonly write: (data: string | Buffer, done: (error?: Error | null) => void) => void
-  readonly end: () => void
+  readonly writable: boolean
+  readonly write: (data: string | Buffer, done: (error?: Error | null) => void) => unknown
+  readonly end: () => unknown
 }
 
 export type WriteQueue = ReturnType<typeof make>
@@ -49,7 +48,7 @@ export const make = (limit: number, outlet: Outlet) => {
 
   const flush = (): void => {
     scheduled = false
-    if (writing || state === "stopped" || !outlet.isOpen()) return
+    if (writing || state === "stopped" || !outlet.writable) return
     const data = next()
     if (data.length > 0) {
       writing = true
