@@ -114,8 +114,6 @@ const harmless = ({ variables }: Candidate): ReadonlyArray<string> => variables.
 /** Limit of the events of one review, so that a file with thousands of servers displaces no other events. */
 const maxReported = 64
 
-const maxIssues = 1_000
-
 export interface Reviewed {
   readonly candidate: Candidate
   readonly status: Status
@@ -135,19 +133,10 @@ export const make = (
     const turn = yield* Effect.makeSemaphore(1)
     const changes = yield* Broadcast.make<void>(1)
     const listed = new Set((options?.approved ?? defaults.approved).map((text) => text.trim().toLowerCase()))
-    const issues = new Set<string>()
+    const report = TrustStore.reporting(publish)
     /** Superseded approvals, including those that the store could not mark. */
     const superseded = new Set<string>()
     let reviewed: ReadonlyMap<string, Reviewed> = new Map()
-
-    /** Once for each detail, because a review follows every change of a file. */
-    const report = ({ server }: Candidate, detail: string) =>
-      Effect.sync(() => {
-        const issue = `${server}\n${detail}`
-        if (issues.has(issue) || issues.size > maxIssues) return
-        issues.add(issue)
-        publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
-      })
 
     const announce = ({ candidate: { fingerprint, root, server }, status }: Reviewed): void =>
       publish(McpEvent.McpEvent.TrustChanged({ server, root, fingerprint, status }))
@@ -155,28 +144,25 @@ export const make = (
     /** Marks an approval, unless another process has replaced it. */
     const supersede = (candidate: Candidate, approval: Approval) => {
       superseded.add(idOf(approval))
-      return approvals.update(nameOf(candidate), ({ value }) =>
-        value !== undefined && idOf(value) === idOf(approval) ? { ...value, isSuperseded: true } : undefined).pipe(
-          Effect.catchAll(({ detail }) =>
-            report(candidate, detail)
-          )
-        )
+      const marked = approvals.update(
+        nameOf(candidate),
+        ({ value }) => value && idOf(value) === idOf(approval) ? { ...value, isSuperseded: true } : undefined
+      )
+      return Effect.catchAll(marked, ({ detail }) => Effect.sync(() => report(candidate.server, detail)))
     }
 
     /** The status of an entry, by its fingerprint and the stored approval. */
-    const judge = (
-      candidate: Candidate,
-      { damage, value }: TrustStore.Found<Approval>
-    ): Effect.Effect<Status> => {
+    const judge = Effect.fnUntraced(function*(candidate: Candidate, { damage, value }: TrustStore.Found<Approval>) {
       if (damage !== undefined) {
-        return Effect.as(report(candidate, damage), pending({ why: "unreadable", detail: damage }))
+        report(candidate.server, damage)
+        return pending({ why: "unreadable", detail: damage })
       }
-      if (value === undefined) return Effect.succeed(pending({ why: "new" }))
+      if (value === undefined) return pending({ why: "new" })
       const isSuperseded = value.isSuperseded || superseded.has(idOf(value))
-      return value.fingerprint === candidate.fingerprint && !isSuperseded
-        ? Effect.succeed(approved(value.grants))
-        : Effect.as(isSuperseded ? Effect.void : supersede(candidate, value), pending({ why: "changed" }))
-    }
+      if (value.fingerprint === candidate.fingerprint && !isSuperseded) return approved(value.grants)
+      if (!isSuperseded) yield* supersede(candidate, value)
+      return pending({ why: "changed" })
+    })
 
     const review: Service["review"] = (candidates) =>
       turn.withPermits(1)(Effect.gen(function*() {

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { sha256 } from "../json/canonical.ts"
+import * as McpEvent from "../McpEvent.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 
 type Failure = PlatformError.PlatformError
@@ -67,6 +68,17 @@ export interface Documents<A> {
   /** Writes what `change` makes of the document, unless it is `undefined`. No other process writes in between. */
   readonly update: (name: DocumentName, change: (found: Found<A>) => A | undefined) => Effect.Effect<void, Unusable>
   readonly remove: (name: DocumentName) => Effect.Effect<void, Unusable>
+}
+
+/** Publishes each issue of a server once, because a review follows every change of a file or list. */
+export const reporting = (publish: McpEvent.McpEvents["Type"]["publish"]) => {
+  const reported = new Set<string>()
+  return (server: string, detail: string): void => {
+    const issue = JSON.stringify([server, detail])
+    if (reported.has(issue) || reported.size > 1_000) return
+    reported.add(issue)
+    publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
+  }
 }
 
 /** The version 1 of the format had a signature beside each document. */

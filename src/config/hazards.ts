@@ -150,7 +150,7 @@ const ofInterpreter = ({ at, from, program, words }: Launched): ReadonlyArray<Ha
   const { first, options } = optionsOf(words, from + 1, (option) => !valued.has(option), /^[-+/]./s)
   const found = options.find(({ start }) => text.test(words[start]!))
   if (found !== undefined) return [hazard(rows.text, at(found.start))]
-  return first !== undefined && isReference(first.value ?? "") ? [hazard(rows.open, at(first.word))] : []
+  return first !== undefined && isReference(first.value) ? [hazard(rows.open, at(first.word))] : []
 }
 
 /** `-Command` and `-EncodedCommand` in all their short forms, but not `-Config…`, `-Custom…`, `-ExecutionPolicy` or `-ep`. */

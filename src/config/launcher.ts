@@ -107,7 +107,7 @@ export const optionsOf = (
     const word = words[at]!
     if (!isOption.test(word) || word === "--" || hasUnknownStart(word)) {
       const first = word === "--" ? at + 1 : at
-      return { options, first: first < words.length ? { value: words[first], word: first } : undefined }
+      return { options, first: first < words.length ? { value: words[first]!, word: first } : undefined }
     }
     const equals = word.indexOf("=")
     const start = at
@@ -161,13 +161,14 @@ export const packageRun = (line: Launched): PackageRun | undefined => {
   // the words after the first that is no option are arguments of the package
   const { first, options } = optionsOf(line.words, run.from, (option) => !takes.has(option))
   const isNamed = run.isProject || options.some(({ option }) => named.includes(option))
+  // a word with an unknown start may be an option, even where another option names the package; uv runs addresses
+  const isPackage = !isNamed || (first !== undefined && (hasUnknownStart(first.value) || /^https?:/.test(first.value)))
   return {
     runner,
     isProject: run.isProject,
     packages: [
       ...options.filter(({ option }) => named.includes(option) || also.includes(option)),
-      // a word with an unknown start may be an option, even where another option names the package
-      ...(first === undefined || (isNamed && !hasUnknownStart(first.value ?? "")) ? [] : [first])
+      ...(first !== undefined && isPackage ? [first] : [])
     ],
     shell: options.filter(({ option }) => shell.includes(option))
   }

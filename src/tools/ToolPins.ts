@@ -185,18 +185,10 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
   const stored = TrustStore.documents(store, "pins", PinRecord.Stored)
   const states = new Map<string, State>()
   const listeners = new Set<(server: string) => void>()
-  const reported = new Set<string>()
+  const report = TrustStore.reporting(publish)
 
   const decided = (server: string): void => listeners.forEach((listener) => listener(server))
   const holdsSecret = (definition: string): boolean => redaction.known(definition) !== definition
-
-  /** Once for each detail, because a review follows every list. */
-  const report = (server: string, detail: string): void => {
-    const issue = JSON.stringify([server, detail])
-    if (reported.has(issue) || reported.size > 1_000) return
-    reported.add(issue)
-    publish(McpEvent.McpEvent.TrustIssue({ server, detail }))
-  }
 
   const stateOf = (server: string): State => {
     const state = states.get(server) ?? {

@@ -672,6 +672,7 @@ describe("hazards", () => {
         [["unpinned-package:args.4"], "ionice", "-c", "3", "npx", "-y", "some-mcp"],
         [["unpinned-package:args.2"], "uv", "run", "--with", "some-mcp", "server.py"],
         [["remote-code:args.3"], "uv", "run", "--extra", "a", "--with=git+https://h.example/x", "server.py"],
+        [["remote-code:args.1"], "uv", "run", "https://h.example/server.py"],
         [[], "uv", "run", "--with", "some-mcp==1.0", "server.py"],
         [["visible-secret:args.1"], "env", "-S", "my-mcp --token abcdef"],
         [["unpinned-package:args.1"], "env", "-S", "docker run img", "--privileged"],
