@@ -94,15 +94,13 @@ const isLoopback = (host: string): boolean =>
 export const isClear = ({ hostname, protocol }: URL): boolean =>
   (protocol === "http:" || protocol === "ws:") && !isLoopback(hostname)
 
-/** Whether a request has credentials, by their names and sources; its headers are templates. */
+type Sent = "headers" | "headersCommand" | "oauth"
+
+/** True if the requests to a server have credentials, by their names and sources. */
 export const hasCredentials = (
-  { headers = new Map(), headersCommand, oauth }: Pick<
-    RemoteServer | ServerConfig.RemoteEntry,
-    "headers" | "headersCommand" | "oauth"
-  >
+  { headers, headersCommand, oauth }: Pick<RemoteServer, Sent> | Pick<ServerConfig.RemoteEntry, Sent>
 ): boolean =>
-  headersCommand !== undefined || (oauth !== false && oauth?.clientSecret !== undefined) ||
-  Array.from<readonly [string, string | Redacted.Redacted]>(headers).some(([name, template]) =>
-    isCredential(name) ||
-    Interpolation.references(typeof template === "string" ? template : Redacted.value(template)).length > 0
+  headersCommand !== undefined || (typeof oauth === "object" && oauth.clientSecret !== undefined) ||
+  Array.from<readonly [string, string | Redacted.Redacted]>(headers ?? []).some(([name, value]) =>
+    isCredential(name) || Interpolation.references(typeof value === "string" ? value : Redacted.value(value)).length > 0
   )

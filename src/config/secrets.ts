@@ -57,7 +57,7 @@ export const named = (config: ServerConfig.ServerConfig): ReadonlyArray<string> 
   if (config.transport === "stdio" || config.transport === "docker") {
     return [...ofVariables(config.env), ...valuesIn(config.args)]
   }
-  const clientSecret = config.oauth === false ? undefined : config.oauth?.clientSecret
+  const clientSecret = config.oauth ? config.oauth.clientSecret : undefined
   return [
     ...ofAddress(config.url),
     ...valuesIn(config.headersCommand),
