@@ -80,15 +80,14 @@ interface Subscription {
   waiting: number
 }
 
-const uriOf = ({ uri }: JsonRpc.JsonObject): Effect.Effect<string, McpServer.Refusal> =>
-  typeof uri === "string" ? Effect.succeed(uri) : McpServer.invalidParams("Invalid params: uri must be a string")
+type Watch = NonNullable<McpServer.Service["watch"]>
 
 /** One subscription for each address, which ends with `unsubscribe`, with its watch, and with the session. */
-const subscriptions = (notify: McpServer.Peer["notify"]) =>
+const makeSubscriptions = (notify: McpServer.Peer["notify"]) =>
   Effect.map(FiberSet.makeRuntime<never, void, McpServer.Refusal>(), (fork) => {
     const all = new Map<string, Subscription>()
 
-    const start = (watch: NonNullable<McpServer.Service["watch"]>, uri: string): Subscription => {
+    const start = (watch: Watch, uri: string): Subscription => {
       const begun = Deferred.unsafeMake<void, McpServer.Refusal>(FiberId.none)
       const watching = watch(uri, () => notify("notifications/resources/updated", { uri }))
       const fiber = fork(Effect.scoped(Effect.flatMap(
@@ -111,23 +110,22 @@ const subscriptions = (notify: McpServer.Peer["notify"]) =>
         return subscription === undefined ? Effect.void : Fiber.interrupt(subscription.fiber)
       })
 
-    return {
-      subscribe: (watch: NonNullable<McpServer.Service["watch"]>, params: JsonRpc.JsonObject): Exchange.Result =>
-        Effect.flatMap(uriOf(params), (uri) => {
-          const known = all.get(uri)
-          if (known === undefined && all.size >= maxSubscriptions) return crowded
-          const subscription = known ?? start(watch, uri)
-          subscription.waiting++
-          return Deferred.await(subscription.begun).pipe(
-            Effect.onInterrupt(() =>
-              subscription.waiting === 1 && all.get(uri) === subscription ? end(uri) : Effect.void
-            ),
-            Effect.ensuring(Effect.sync(() => subscription.waiting--)),
-            Effect.as({})
-          )
-        }),
-      unsubscribe: (params: JsonRpc.JsonObject): Exchange.Result => Effect.as(Effect.flatMap(uriOf(params), end), {})
-    }
+    /** Succeeds when changes are notified. Requests for the same address wait for one beginning, unless all are cancelled. */
+    const subscribe = (watch: Watch, uri: string): Effect.Effect<void, McpServer.Refusal> =>
+      Effect.suspend(() => {
+        const known = all.get(uri)
+        if (known === undefined && all.size >= maxSubscriptions) return crowded
+        const subscription = known ?? start(watch, uri)
+        subscription.waiting++
+        return Deferred.await(subscription.begun).pipe(
+          Effect.onInterrupt(() =>
+            subscription.waiting === 1 && all.get(uri) === subscription ? end(uri) : Effect.void
+          ),
+          Effect.ensuring(Effect.sync(() => subscription.waiting--))
+        )
+      })
+
+    return { subscribe, end }
   })
 
 // Requests
@@ -140,7 +138,7 @@ export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
     let caller: McpServer.Caller | undefined
     let level: McpServer.LogLevel = "info"
     const toCaller = Exchange.notifying(() => output, () => level)
-    const { subscribe, unsubscribe } = yield* subscriptions(toCaller.notify)
+    const subscriptions = yield* makeSubscriptions(toCaller.notify)
     yield* Scoped.onClose(close)
 
     const initialize = ({ params, principal }: Exchange.Request): Exchange.Result =>
@@ -161,17 +159,6 @@ export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
           }))
         const capabilities = yield* Exchange.capabilitiesFor(offer, opened, known)
         return { protocolVersion, capabilities, serverInfo: offer.info, instructions: offer.instructions }
-      })
-
-    const setLevel = (params: JsonRpc.JsonObject, set: McpServer.Service["setLogLevel"]): Exchange.Result =>
-      Effect.gen(function*() {
-        const wanted = McpServer.logLevelOf(params["level"])
-        if (wanted === undefined) {
-          return yield* McpServer.invalidParams("Invalid params: level is not a log level")
-        }
-        level = wanted
-        if (set !== undefined) yield* set(wanted)
-        return {}
       })
 
     const handle = (request: Exchange.Request, current: Exchange.CurrentRequest): Exchange.Result =>
@@ -195,10 +182,20 @@ export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
           )
         }
         if (method === "logging/setLevel" && "logging" in offer.capabilities) {
-          return yield* setLevel(params, setLogLevel)
+          const wanted = McpServer.logLevelOf(params["level"])
+          if (wanted === undefined) {
+            return yield* McpServer.invalidParams("Invalid params: level is not a log level")
+          }
+          level = wanted
+          yield* setLogLevel?.(wanted) ?? Effect.void
+          return {}
         }
-        if (method === "resources/subscribe" && watch !== undefined) return yield* subscribe(watch, params)
-        if (method === "resources/unsubscribe" && watch !== undefined) return yield* unsubscribe(params)
+        if (watch !== undefined && (method === "resources/subscribe" || method === "resources/unsubscribe")) {
+          const { uri } = params
+          if (typeof uri !== "string") return yield* McpServer.invalidParams("Invalid params: uri must be a string")
+          yield* method === "resources/subscribe" ? subscriptions.subscribe(watch, uri) : subscriptions.end(uri)
+          return {}
+        }
         return yield* Exchange.methodNotFound(method)
       })
 
