@@ -29,15 +29,6 @@ const asking = ({ capabilities }: McpServer.Caller, ask: McpServer.Exchange["ask
   }
 }
 
-/** Methods of the session era, which an offer's handlers must not answer in this one. */
-const sessionOnly: ReadonlySet<string> = new Set([
-  "initialize",
-  "logging/setLevel",
-  "ping",
-  "resources/subscribe",
-  "resources/unsubscribe"
-])
-
 const cacheable: ReadonlySet<string> = new Set([
   "server/discover",
   "tools/list",
@@ -81,12 +72,10 @@ const subscriptions = (offer: McpServer.Offer) => {
         )
         const methods = new Set(changes.map(([, list]) => `notifications/${list}/list_changed`))
         const { resourceSubscriptions } = asked
-        const uris = watch !== undefined && Array.isArray(resourceSubscriptions)
-          ? Array.from(new Set(resourceSubscriptions.filter((uri) => typeof uri === "string"))).slice(
-            0,
-            maxSubscriptions
-          )
+        const texts = Array.isArray(resourceSubscriptions)
+          ? resourceSubscriptions.filter((uri) => typeof uri === "string")
           : undefined
+        const uris = watch && texts && Array.from(new Set(texts)).slice(0, maxSubscriptions)
         const stamped = (method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Notification => {
           const _meta = { ...Messages.metaOf(params), [Protocol.metaKey.subscriptionId]: id }
           return { jsonrpc: "2.0", method, params: { ...params, _meta } }
@@ -148,7 +137,7 @@ export const make = ({ limits, link, offer }: Exchange.Serving) =>
           (capabilities) => ({ supportedVersions, capabilities, instructions })
         )
       }
-      const handler = sessionOnly.has(method) ? undefined : opened.handlers.get(method)
+      const handler = opened.handlers.get(method)
       if (handler === undefined) return Exchange.methodNotFound(method)
       const level = McpServer.logLevelOf(Messages.metaOf(params)[Protocol.metaKey.logLevel])
       return roundTrips(request, current, (current, ask) => {
