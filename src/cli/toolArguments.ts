@@ -132,30 +132,23 @@ export const object = (text: string, where: string): Either.Either<JsonObject, U
 
 const number = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
+const isOfType: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ["boolean", (value) => typeof value === "boolean"],
+  ["null", (value) => value === null],
+  ["number", Number.isFinite],
+  ["integer", Number.isInteger],
+  ["array", Array.isArray],
+  ["object", isObject]
+])
+
 /** A text as a value of the type, or nothing. */
 const converted = (text: string, type: string): Json | undefined => {
-  switch (type) {
-    case "string":
-      return text
-    case "boolean":
-      return text === "true" ? true : text === "false" ? false : undefined
-    case "null":
-      return text === "null" ? null : undefined
-    case "number":
-    case "integer": {
-      const value = number.test(text) ? Number(text) : Number.NaN
-      const fits = Number.isFinite(value) && (type === "number" || Number.isInteger(value))
-      // an integer that a number cannot hold would change
-      return fits && (Number.isSafeInteger(value) || !/^-?\d+$/.test(text)) ? value : undefined
-    }
-    case "array":
-    case "object": {
-      const value = /^\s*[[{]/.test(text) ? Either.getOrUndefined(parseJson(text)) : undefined
-      return Array.isArray(value) === (type === "array") && typeof value === "object" ? value as Json : undefined
-    }
-    default:
-      return undefined
-  }
+  if (type === "string") return text
+  const value = number.test(text) ? Number(text) : Either.getOrUndefined(parseJson(text))
+  // an integer that a number cannot hold would change
+  const isExact = typeof value !== "number" || Number.isSafeInteger(value) || !/^-?\d+$/.test(text)
+  // the cast: a parser of JSON gives nothing else
+  return isExact && isOfType.get(type)?.(value) === true ? value as Json : undefined
 }
 
 const textOf = (value: Json): string => typeof value === "string" ? value : JSON.stringify(value)
