@@ -109,8 +109,8 @@ export const make = ({ choice, links, options, refusal, texts }: Peers.Parts) =>
   const list = (caller: McpServer.Caller): Effect.Effect<ReadonlyArray<Listed>, McpServer.Refusal> =>
     Effect.gen(function*() {
       const base = yield* choice.base(caller)
-      yield* base.settled
-      const { apps, tools } = yield* base.runtime.tools
+      // at once, because the gate is a part of `firstListWait`
+      const { apps, tools } = yield* Effect.zipRight(base.settled, base.runtime.tools, { concurrent: true })
       const listing = new Set([...apps, ...tools].map(({ serverName }) => serverName))
       const others = yield* separate(base)
       const { items } = yield* known(base)
