@@ -4,9 +4,9 @@
  */
 import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -212,7 +212,7 @@ export const nativePaths = (
       .map(({ path }) => path)
   })
 
-const following = (options: () => Options) =>
+const followed = (options: () => Options) =>
   Effect.gen(function*() {
     const files = yield* ConfigFiles.ConfigFiles
     const trust = yield* Trust.Trust
@@ -248,7 +248,7 @@ export const make = (
 ): Effect.Effect<Service, never, ConfigFiles.ConfigFiles | Path.Path | Trust.Trust> =>
   Effect.suspend(() => {
     const all = { ...defaults, ...options }
-    return following(() => all)
+    return followed(() => all)
   })
 
 /** From the files of this machine. */
@@ -314,26 +314,20 @@ export const layerStream = <R>(
     Effect.gen(function*() {
       const contents = new Map<string, string | Uint8Array>()
       let current: Options = { ...defaults, ...elsewhere, ...options, debounce: Duration.zero }
-      const isFirst = yield* Deferred.make<void>()
       const count = yield* SubscriptionRef.make(0)
-      const take = ({ documents = [], servers = [] }: Snapshot) =>
-        Effect.suspend(() => {
+      const following = yield* snapshots.pipe(
+        Stream.runForEach(({ documents = [], servers = [] }) => {
           contents.clear()
           for (const { content, path } of documents) contents.set(path, content)
           current = { ...current, servers, files: documents }
-          return Effect.zipRight(
-            SubscriptionRef.update(count, (count) => count + 1),
-            Deferred.succeed(isFirst, undefined)
-          )
-        })
-      yield* snapshots.pipe(
-        Stream.runForEach(take),
-        Effect.ensuring(Deferred.succeed(isFirst, undefined)),
+          return SubscriptionRef.update(count, (count) => count + 1)
+        }),
         Effect.forkScoped
       )
-      yield* Effect.timeoutOption(Deferred.await(isFirst), firstSnapshotWait)
+      const first = Stream.runHead(Stream.filter(count.changes, (count) => count > 0))
+      yield* Effect.timeoutOption(Effect.raceFirst(first, Fiber.await(following)), firstSnapshotWait)
       return Layer.provide(
-        Layer.effect(ConfigDiscovery, following(() => current)),
+        Layer.effect(ConfigDiscovery, followed(() => current)),
         inMemory(contents, Stream.map(count.changes, () => undefined))
       )
     })

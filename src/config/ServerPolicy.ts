@@ -243,8 +243,3 @@ export const subject = (config: ServerConfig.ServerConfig, fingerprint?: string)
   fingerprint,
   provider: config.provenance?.provider
 })
-
-export interface Fault {
-  readonly at: string
-  readonly detail: string
-}

@@ -2,6 +2,7 @@
 import * as Either from "effect/Either"
 import * as PermissionRule from "../safety/PermissionRule.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Document from "./document.ts"
 import { isList, isTable, isText, partAt, table } from "./document.ts"
 import * as Interpolation from "./Interpolation.ts"
@@ -128,7 +129,7 @@ const flags = new Set(["managedOnly", "managed_only", "requireIdentity", "exclus
 const isSet = (policy: Table, ...keys: ReadonlyArray<string>): boolean =>
   keys.some((key) => policy.get(key) !== undefined && policy.get(key) !== false)
 
-const flagFaults = (policy: Table): ReadonlyArray<ServerPolicy.Fault> =>
+const flagFaults = (policy: Table): ReadonlyArray<ConfigIssue.Detail> =>
   Array.from(policy).flatMap(([key, value]) => {
     const at = `policy/${UntrustedText.excerpt(key, 64)}`
     if (flags.has(key)) return typeof value === "boolean" ? [] : [{ at, detail: "true or false is expected here" }]
@@ -170,7 +171,7 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
   const fill = filled(from)
   const { identities: identified, isClosed, lists }: Words = words[of]
   const sections = of === "native" ? ["policy", "security"].filter((key) => root.has(key)) : []
-  const invalid: Array<ServerPolicy.Fault> = sections.filter((key) => !isTable(root.get(key)))
+  const invalid: Array<ConfigIssue.Detail> = sections.filter((key) => !isTable(root.get(key)))
     .map((at) => ({ at, detail: "a table is expected here" }))
   const rules = {
     allow: Array<ServerPolicy.Matcher>(),
@@ -281,7 +282,7 @@ const permissionsOf = (root: Table, { origin, scope }: From) => {
     return { rules: [everything], invalid: [{ at: "permissions", detail: "a table is expected here" }] }
   }
   const rules: Array<PermissionRule.Input> = []
-  const invalid: Array<ServerPolicy.Fault> = []
+  const invalid: Array<ConfigIssue.Detail> = []
   for (const key of ["rules", ...actions]) {
     const list = value.get(key)
     if (list === undefined) continue
@@ -309,7 +310,7 @@ const permissionsOf = (root: Table, { origin, scope }: From) => {
 
 const issues = (
   kind: "invalid-policy" | "invalid-permission",
-  faults: ReadonlyArray<ServerPolicy.Fault>
+  faults: ReadonlyArray<ConfigIssue.Detail>
 ): ReadonlyArray<Document.DocumentIssue> => faults.map((fault) => ({ kind, severity: "warning", ...fault }))
 
 /** The policy and the rules on tools of a document, with a warning for each that is invalid. */

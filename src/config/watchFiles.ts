@@ -78,10 +78,10 @@ export const watchFiles = (on: Requirements) => (paths: ReadonlyArray<string>): 
   const plain = paths.filter((at) => !at.includes(any))
 
   return Stream.unwrapScoped(Effect.gen(function*() {
-    const bell = yield* Queue.sliding<void>(1)
     const wake = yield* Queue.sliding<void>(1)
     const watchers = yield* FiberMap.make<string>()
     let view: View = { signature: "", folders: new Map() }
+    let hasNewFolder = false
 
     const watchFolder = (key: string, folder: string): Effect.Effect<void> =>
       Stream.runForEach(fs.watch(folder), ({ path: changed }) =>
@@ -96,32 +96,26 @@ export const watchFiles = (on: Requirements) => (paths: ReadonlyArray<string>): 
           Effect.catchAllCause((cause) => RuntimeLog.debug("A folder cannot be watched, so it is polled.", cause))
         )
 
-    /** Looks at the files, watches their folders, and says whether any watcher is new. */
+    /** Looks at the files, watches their folders, and says whether any file has changed. */
     const turn = Effect.gen(function*() {
       const before = view
       const matches = yield* find(patterns)
       const every = [...plain, ...fixed, ...patterns.flatMap((pattern) => matches.get(pattern) ?? [])]
       view = yield* Effect.promise(() => look(on, every))
-      if (view.signature !== before.signature) yield* Queue.offer(bell, undefined)
       for (const key of before.folders.keys()) if (!view.folders.has(key)) yield* FiberMap.remove(watchers, key)
       for (const [key, { folder }] of view.folders) {
         yield* FiberMap.run(watchers, key, watchFolder(key, folder), { onlyIfMissing: true })
       }
-      return Array.from(view.folders.keys()).some((key) => !before.folders.has(key))
+      hasNewFolder = Array.from(view.folders.keys()).some((key) => !before.folders.has(key))
+      return view.signature !== before.signature
     })
-
-    const isNew = yield* turn
-    // the first element says that the watching has begun, if there is no file yet, too
-    yield* Queue.offer(bell, undefined)
-    yield* Effect.forkScoped(
-      Effect.iterate(isNew, {
-        while: () => true,
-        body: (isNew) =>
-          Effect.timeoutOption(Queue.take(wake), isNew ? Duration.min(settling, interval) : interval).pipe(
-            Effect.zipRight(turn)
-          )
-      })
+    const pause = Effect.suspend(() =>
+      Effect.timeoutOption(Queue.take(wake), hasNewFolder ? Duration.min(settling, interval) : interval)
     )
-    return Stream.fromQueue(bell)
+
+    yield* turn
+    const changes = Stream.filter(Stream.repeatEffect(Effect.zipRight(pause, turn)), (hasChanged) => hasChanged)
+    // the first element says that the watching has begun, if there is no file yet, too
+    return Stream.as(Stream.concat(Stream.succeed(true), changes), undefined)
   }))
 }
