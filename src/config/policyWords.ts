@@ -4,7 +4,7 @@ import * as PermissionRule from "../safety/PermissionRule.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Document from "./document.ts"
-import { isList, isTable, isText, partAt, table } from "./document.ts"
+import { isList, isTable, isText, list, partAt, table } from "./document.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Scope from "./Scope.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
@@ -138,31 +138,25 @@ const flagFaults = (policy: Table): ReadonlyArray<ConfigIssue.Detail> =>
     return value.flatMap((host, place) => isText(host) ? [] : [{ at: `${at}/${place}`, detail: "not a name" }])
   })
 
-const unset = "a variable of this rule has no value, or none that a rule may have"
-
-/** A rule with the values of its variables, which only an origin with the right to the environment has; or nothing. */
+/** A rule as it is written, with the values of its variables, which only an origin with the right to the environment has. */
 const filled = ({ origin, variable }: From) => {
   // an empty variable counts as unset, because it would widen the pattern
   const valueOf = ({ fallback, kind, name }: Interpolation.Reference) => {
     const value = Scope.rights(origin).environment ? variable?.(name) : undefined
     return Either.fromNullable(kind === "env" ? value || fallback : undefined, () => name)
   }
-  const fill = (text: string) =>
-    Interpolation.fill(Interpolation.canonical({ bare: true, env: true }, text).template, valueOf)
-  return (matcher: ServerPolicy.Matcher): ServerPolicy.Matcher | undefined => {
-    const words = matcher._tag === "Command" ? matcher.argv : [matcher.pattern]
-    if (variable === undefined || matcher._tag === "Fingerprint" || !words.some((word) => word.includes("${"))) {
-      return matcher
+  const fill = (rule: Document.Value): Value => {
+    if (isText(rule)) {
+      const { template } = Interpolation.canonical({ bare: true, env: true }, rule)
+      return rule.includes("${") ? Either.getOrUndefined(Interpolation.fill(template, valueOf)) : rule
     }
-    const full: Either.Either<ServerPolicy.Matcher, unknown> = matcher._tag === "Command"
-      ? Either.map(Either.all(matcher.argv.map(fill)), (argv) => ({ ...matcher, argv }))
-      : Either.filterOrLeft(
-        Either.map(fill(matcher.pattern), (pattern) => ({ ...matcher, pattern })),
-        ({ pattern }) => matcher._tag !== "Url" || ServerPolicy.isAddressPattern(pattern),
-        () => unset
-      )
-    return Either.getOrUndefined(full)
+    const parts = isTable(rule) ? Array.from(rule.values()) : list(rule)
+    const full = parts.map(fill).filter((part) => part !== undefined)
+    if (full.length < parts.length) return undefined
+    if (full.every((part, at) => part === parts[at])) return rule
+    return isTable(rule) ? new Map(Array.from(rule.keys(), (key, at) => [key, full[at]!])) : full
   }
+  return (rule: Value): Value => variable === undefined || rule === undefined ? rule : fill(rule)
 }
 
 /** An invalid rule is a fault and the others hold. */
@@ -180,7 +174,7 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
   }
   let identities: Map<string, ServerPolicy.Matcher> | undefined
   let isLost = invalid.length > 0
-  let isNarrowed = false
+  let isUnset = false
   let isThere = sections.length > 0
   for (const [at, list, rule] of lists) {
     const value = partAt(root, at.split("/"))
@@ -193,13 +187,14 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
     }
     const before = rules.allow.length
     for (const [place, element] of value.entries()) {
-      const { action = "deny", detail, matchers } = rule(element)
-      const full = matchers.flatMap((matcher) => fill(matcher) ?? [])
-      const isUnset = full.length < matchers.length
-      if (detail !== undefined || isUnset) invalid.push({ at: `${at}/${place}`, detail: detail ?? unset })
-      if (list === "ordered") rules.ordered.push(...full.map((matcher) => ({ action, matcher })))
-      else rules[list].push(...full)
-      isNarrowed ||= isUnset && list === "allow"
+      const written = fill(element)
+      const { action = "deny", detail, matchers } = written === undefined
+        ? { matchers: [], detail: "a variable of this rule has no value" }
+        : rule(written)
+      if (detail !== undefined) invalid.push({ at: `${at}/${place}`, detail })
+      if (list === "ordered") rules.ordered.push(...matchers.map((matcher) => ({ action, matcher })))
+      else rules[list].push(...matchers)
+      isUnset ||= list === "allow" && written !== element && matchers.length === 0
     }
     if (list !== "allow" || rules.allow.length > before) continue
     if (isClosed) identities = new Map()
@@ -212,10 +207,9 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
     if (isLost) invalid.push({ at: "mcp_servers", detail: "a table is expected here" })
     else identities = new Map()
     for (const [server, entry] of table(servers)) {
-      const [matcher] = codexIdentity(table(entry).get("identity")).matchers
+      const [matcher] = codexIdentity(fill(table(entry).get("identity"))).matchers
       const at = `mcp_servers/${UntrustedText.excerpt(server, 128)}`
-      const full = matcher && fill(matcher)
-      if (full !== undefined) identities?.set(server, full)
+      if (matcher !== undefined) identities?.set(server, matcher)
       else invalid.push({ at, detail: "an identity is expected here" })
     }
   }
@@ -234,7 +228,7 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
         identities,
         ...(strict === true || isSet(own, "requireIdentity") ? { requireIdentity: true } : undefined),
         // a list without any of its rules would limit nothing; an origin that may not allow is not relied on to limit either
-        broken: (Scope.rights(origin).allow && (of === "native" && isLost || isNarrowed && rules.allow.length === 0)) ||
+        broken: (Scope.rights(origin).allow && (of === "native" && isLost || isUnset && rules.allow.length === 0)) ||
           (origin === "system" && isLost)
       }
       : undefined,

@@ -558,6 +558,18 @@ describe("a rule with variables", () => {
     assert.deepStrictEqual([own?.deny, own?.allow, own?.broken], [[byName("x")], [], true])
   })
 
+  it("denies everything only where an allow list of a person is empty for want of a value", () => {
+    const claude = (serverUrl: string) =>
+      PolicyWords.read("claude", table({ allowedMcpServers: [{ serverUrl }] }), {
+        provider: "claude-code",
+        scope: "user",
+        origin: "home",
+        variable
+      }).policy
+    assert.deepInclude(claude("${NOPE}/*"), { allow: [], broken: true })
+    assert.deepInclude(claude("no address"), { allow: [], broken: false })
+  })
+
   it("is left out of a policy of a workspace", () => {
     const { issues, policy: own } = read({ policy: { deny: [{ name: "${HOME}" }] } }, { ...workspace, variable })
     assert.deepStrictEqual([issues.length, own?.deny], [1, []])
