@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Shape from "../json/describe.ts"
 import { isObject } from "../json/Json.ts"
 import * as JsonSchema from "../json/JsonSchema.ts"
+import { listOf } from "../json/schema.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Ask from "./Ask.ts"
 import type * as Screen from "./Screen.ts"
@@ -37,22 +38,17 @@ const objectOf = (value: Json | undefined): JsonObject =>
   // the cast: a JSON value that is an object
   isObject(value) ? value as JsonObject : {}
 
-const listOf = (value: Json | undefined): ReadonlyArray<Json> =>
-  Array.isArray(value) ? value as ReadonlyArray<Json> : []
-
-const textOf = (value: Json): string => typeof value === "string" ? value : JSON.stringify(value)
-
 /** Titles of values stand in `oneOf`, or in `enumNames`, which is older. */
 const choicesOf = (schema: JsonObject): ReadonlyArray<Choice> => {
   const titled = [...listOf(schema["oneOf"]), ...listOf(schema["anyOf"])].flatMap((one): ReadonlyArray<Choice> => {
     const { const: value, title } = objectOf(one)
-    return value === undefined ? [] : [{ value, title: typeof title === "string" ? title : textOf(value) }]
+    return value === undefined ? [] : [{ value, title: typeof title === "string" ? title : Arguments.textOf(value) }]
   })
   if (titled.length > 0) return titled
   const names = listOf(schema["enumNames"])
   return (Shape.choices(schema) ?? []).map((value, at) => {
     const name = names[at]
-    return { value, title: typeof name === "string" ? name : textOf(value) }
+    return { value, title: typeof name === "string" ? name : Arguments.textOf(value) }
   })
 }
 
@@ -81,7 +77,7 @@ export const fields = (root: JsonObject): ReadonlyArray<Field> =>
 
 /** A choice is named by its value, its title or its number. */
 const chosen = (choices: ReadonlyArray<Choice>, text: string): Choice | undefined =>
-  choices.find(({ value }) => textOf(value) === text) ??
+  choices.find(({ value }) => Arguments.textOf(value) === text) ??
     choices.find(({ title }) => title.toLowerCase() === text.toLowerCase()) ??
     (/^\d{1,4}$/.test(text) ? choices[Number(text) - 1] : undefined)
 
@@ -94,24 +90,27 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 const yes = new Map([["y", true], ["yes", true], ["true", true], ["n", false], ["no", false], ["false", false]])
 
-const typed = (root: JsonObject, field: Field, text: string): Either.Either<Json, string> => {
-  const { choices, isList, name, schema } = field
-  const words = isList && !/^\s*\[/.test(text) ? text.split(",").map((word) => word.trim()) : [text]
+/** A word as one of the choices of a field, or as its schema says. */
+const wordOf = (
+  root: JsonObject,
+  { choices, kind, name, schema }: Field,
+  word: string
+): Either.Either<Json, string> => {
   if (choices.length > 0) {
-    const found = words.map((word) => chosen(choices, word))
-    const wrong = found.indexOf(undefined)
-    if (wrong >= 0) return Either.left(`"${words[wrong]}" is none of them.`)
-    const values = found.flatMap((one) => one === undefined ? [] : [one.value])
-    return Either.right(isList ? values : values[0]!)
+    const choice = chosen(choices, word)
+    return choice === undefined ? Either.left(`"${word}" is none of them.`) : Either.right(choice.value)
   }
   const types = Shape.types(Shape.alternatives(root, schema)[0] ?? {})
-  const answer = types.length === 1 && types[0] === "boolean" ? yes.get(text.toLowerCase()) : undefined
-  if (answer !== undefined) return Either.right(answer)
-  const values = Either.all(words.map((word) => Arguments.typed(root, schema, word, name)))
-  return Either.mapBoth(values, {
-    onLeft: () => `It has to be ${field.kind}.`,
-    onRight: (all) => isList ? all.flat() : all[0]!
-  })
+  const answer = types.length === 1 && types[0] === "boolean" ? yes.get(word.toLowerCase()) : undefined
+  return answer === undefined
+    ? Either.mapLeft(Arguments.typed(root, schema, word, name), () => `It has to be ${kind}.`)
+    : Either.right(answer)
+}
+
+const typed = (root: JsonObject, field: Field, text: string): Either.Either<Json, string> => {
+  const words = field.isList && !/^\s*\[/.test(text) ? text.split(",").map((word) => word.trim()) : [text]
+  const values = Either.all(words.map((word) => wordOf(root, field, word)))
+  return Either.map(values, (all) => field.isList ? all.flat() : all[0]!)
 }
 
 /** What was typed as the value of a field, or why it is none. */
@@ -132,7 +131,7 @@ const question = ({ choices, initial, isList, kind, label, required }: Field): s
   const what = choices.length === 0 ? kind : isList ? "any of these, with commas" : "one of these"
   const preset = initial === undefined
     ? required ? "" : " [leave out]"
-    : ` [${listOf(initial).length > 0 ? listOf(initial).map(textOf).join(", ") : textOf(initial)}]`
+    : ` [${listOf(initial).length > 0 ? listOf(initial).map(Arguments.textOf).join(", ") : Arguments.textOf(initial)}]`
   return `  ${label} (${what})${preset}: `
 }
 

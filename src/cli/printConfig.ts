@@ -7,7 +7,6 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Toml from "smol-toml"
 import * as Yaml from "yaml"
@@ -159,12 +158,11 @@ const rootOf = ({ root, stdio }: Command.Shared, { servers }: ConfigDiscovery.Di
 const hasSecret = ({ config, provenance }: ConfigDiscovery.Found): boolean => {
   if (config === undefined || provenance.origin !== "code") return false
   const isLiteral = (text: string) => text !== "" && Interpolation.references(text).length === 0
-  return Secrets.named(config).some(isLiteral) ||
-    ServerConfig.texts(config).some(({ at, template }) =>
-      isLiteral(template) && (Hazards.hasSecret(template) ||
-        (at.startsWith("headers.") &&
-          Secrets.ofHeader(at.slice("headers.".length), Redacted.make(template)).length > 0))
-    )
+  const texts = ServerConfig.texts(config).flatMap(({ at, template }) => {
+    const [, name] = /^(?:env|headers)\.(.+)$/.exec(at) ?? []
+    return isLiteral(template) ? [template, `${name}: ${template}`] : []
+  })
+  return Secrets.named(config).some(isLiteral) || texts.some(Hazards.hasSecret)
 }
 
 /** The options of this invocation that the entry repeats: those with values, and then the flags. */

@@ -151,7 +151,7 @@ const converted = (text: string, type: string): Json | undefined => {
   return isExact && isOfType.get(type)?.(value) === true ? value as Json : undefined
 }
 
-const textOf = (value: Json): string => typeof value === "string" ? value : JSON.stringify(value)
+export const textOf = (value: Json): string => typeof value === "string" ? value : JSON.stringify(value)
 
 /** A text as the first type of the schema that it can be. */
 export const typed = (
