@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Scope from "../config/Scope.ts"
 import type * as ServerPolicy from "../config/ServerPolicy.ts"
-import type * as PermissionRule from "../safety/PermissionRule.ts"
+import * as PermissionRule from "../safety/PermissionRule.ts"
 import * as IssueShape from "./issueShape.ts"
 import { counted } from "./layout.ts"
 import { orNull } from "./orNull.ts"
@@ -76,13 +76,6 @@ export const policyLines = (policy: ServerPolicy.Policy): ReadonlyArray<string> 
   ...Array.from(policy.identities ?? [], ([name, matcher]) => `binds the name ${name} to ${matcherText(matcher)}`)
 ]
 
-/** A rule on tools as it is written in one line. */
-export const ruleLine = ({ args, server, tool }: PermissionRule.Input): string => {
-  const named = server === undefined ? tool : `${server}/${tool}`
-  const given = Object.entries(args ?? {}).map(([name, pattern]) => `${name}=${pattern}`)
-  return given.length === 0 ? named : `${named}(${given.join(", ")})`
-}
-
 const states = {
   Ready: { state: "ready", style: "good" },
   Disabled: { state: "disabled", style: "weak" },
@@ -106,7 +99,7 @@ export const of = (discovery: ConfigDiscovery.Discovery): typeof Found.Type => (
   policies: discovery.policies.map((policy) => ({ ...policy, says: policyLines(policy) })),
   permissions: discovery.permissions.map((input) => ({
     ...input,
-    rule: ruleLine(input),
+    rule: PermissionRule.format(input),
     source: input.source ?? "code"
   }))
 })
@@ -161,7 +154,7 @@ export const lines = (
       permissions.map((input): Screen.Line => [
         "  ",
         { text: input.decision.padEnd(5), style: input.decision === "deny" ? "bad" : "plain" },
-        ` ${ruleLine(input)}`,
+        ` ${PermissionRule.format(input)}`,
         { text: ` (${input.source ?? "code"})`, style: "weak" }
       ])
     )

@@ -237,7 +237,8 @@ const parts = (text: string): readonly [name: string, args: string | undefined] 
     : [text.slice(0, open).trim(), text.slice(open + 1, -1)]
 }
 
-const textOf = ({ args, server, tool }: Input): string => {
+/** A rule as it is written in one line: `fs/read(path=/etc/**)`. */
+export const format = ({ args, server, tool }: Input): string => {
   const name = server === undefined ? tool : `${server}/${tool}`
   const written = Object.entries(args ?? {}).map(([name, pattern]) => `${name}=${pattern}`)
   return UntrustedText.excerpt(written.length === 0 ? name : `${name}(${written.join(", ")})`, 512)
@@ -268,7 +269,7 @@ export const parse = (input: Input): Either.Either<Parsed, Fault> => {
   if (fits !== undefined && /(?:^|[./]|__)resource:/.test(name)) return fault("a resource has no arguments")
   return Either.right({
     decision,
-    text: textOf(input),
+    text: format(input),
     isPattern: name.includes("*") || targets.right.every(({ key }) => !key.includes("\0")),
     targets: targets.right,
     matches: (subject) =>

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Validated } from "../../src/cli/commands/config.ts"
-import { Found, policyLines, ruleLine } from "../../src/cli/configFound.ts"
+import { Found, policyLines } from "../../src/cli/configFound.ts"
 import * as IssueShape from "../../src/cli/issueShape.ts"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../../src/config/ConfigIssue.ts"
 import type * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Trust from "../../src/config/Trust.ts"
+import * as PermissionRule from "../../src/safety/PermissionRule.ts"
 import { ofWorkspace, own, type Place, place, run as runAny, type Typing } from "./inProcess.ts"
 
 const run = (at: Place, argv: ReadonlyArray<string>, typing: Typing = {}) => runAny(at, argv, typing)
@@ -83,7 +84,7 @@ describe("what config says", () => {
       [{ decision: "allow", tool: "read", server: "my fs" }, "my fs/read"],
       [{ decision: "ask", tool: "fs/read", args: { path: "/etc/**", mode: "w" } }, "fs/read(path=/etc/**, mode=w)"]
     ] as const
-    for (const [input, text] of table) assert.strictEqual(ruleLine(input), text)
+    for (const [input, text] of table) assert.strictEqual(PermissionRule.format(input), text)
   })
 })
 
