@@ -44,8 +44,8 @@ const completions = Effect.promise(() => import("./completions.ts"))
 const act = (
   parsed: CommandLine.Parsed,
   { commands = Commands.all, version }: Options
-): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
-  Effect.flatMap(Screen.Screen, (screen): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> => {
+): Effect.Effect<ExitCode.ExitCode | void, Command.Failure, Screen.Screen> =>
+  Effect.flatMap(Screen.Screen, (screen): Effect.Effect<ExitCode.ExitCode | void, Command.Failure, Screen.Screen> => {
     switch (parsed._tag) {
       case "Run":
         return Answers.withEnvFiles(parsed.invocation.shared.envFiles, parsed.command.run(parsed.invocation))
@@ -54,16 +54,13 @@ const act = (
           ? Help.ofProgram(commands, screen.columns)
           : Help.ofCommand(parsed.command, screen.columns)
         return parsed.isAsked
-          ? Effect.as(screen.out(...lines), ExitCode.ok)
+          ? screen.out(...lines)
           : Effect.as(screen.err(...lines), ExitCode.usage)
       }
       case "Version":
-        return Effect.as(screen.out(version), ExitCode.ok)
+        return screen.out(version)
       case "Completions":
-        return completions.pipe(
-          Effect.flatMap(({ script }) => screen.out(...script(parsed.shell).split("\n"))),
-          Effect.as(ExitCode.ok)
-        )
+        return Effect.flatMap(completions, ({ script }) => screen.out(...script(parsed.shell).split("\n")))
       case "Complete":
         return Effect.flatMap(completions, ({ print }) => print(parsed.words, commands))
     }

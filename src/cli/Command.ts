@@ -97,7 +97,8 @@ export interface Command {
   readonly options: ReadonlyArray<Option>
   /** A line without the name of the program, and its meaning. */
   readonly examples: ReadonlyArray<readonly [line: string, about: string]>
-  readonly run: (invocation: Invocation) => Effect.Effect<ExitCode.ExitCode, Failure, Screen.Screen>
+  /** Ends with `ExitCode.ok` unless it gives another code. */
+  readonly run: (invocation: Invocation) => Effect.Effect<ExitCode.ExitCode | void, Failure, Screen.Screen>
 }
 
 /** The words of a command in a list of commands. */

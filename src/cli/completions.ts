@@ -6,7 +6,6 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Application from "./Application.ts"
 import * as Command from "./Command.ts"
 import * as CommandLine from "./commandLine.ts"
-import * as ExitCode from "./ExitCode.ts"
 import * as Lookup from "./lookup.ts"
 import { identityOf, spelled } from "./offered.ts"
 import * as Screen from "./Screen.ts"
@@ -114,7 +113,7 @@ export const candidates = (
 export const print = (
   line: ReadonlyArray<string>,
   commands: ReadonlyArray<Command.Entry>
-): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+): Effect.Effect<void, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const [words, word = ""] = [line.slice(0, -1), line.at(-1)]
     const entry = CommandLine.entryIn(CommandLine.read(words), commands)
@@ -132,7 +131,6 @@ export const print = (
     yield* screen.out(
       ...found.map(({ about, word }) => about === undefined ? word : `${word}\t${UntrustedText.excerpt(about, 100)}`)
     )
-    return ExitCode.ok
   })
 
 const bash = `_mcp_runtime() {

@@ -13,7 +13,6 @@ import * as McpError from "../McpError.ts"
 import * as FileStore from "../node/FileStore.ts"
 import type * as Command from "./Command.ts"
 import { Usage, usage } from "./Command.ts"
-import * as ExitCode from "./ExitCode.ts"
 import * as Screen from "./Screen.ts"
 
 /** The document of a command that changes a file. */
@@ -83,7 +82,6 @@ const edit = (
     if (isWorkspace && added.length > 0) {
       yield* screen.note(`It is started once it is approved: mcp-runtime approve ${added.join(" ")}`)
     }
-    return ExitCode.ok
   }).pipe(Effect.provide(disk))
 
 /** Adds a server, with the questions that it asks, as `--workspace` and `--force` say. */

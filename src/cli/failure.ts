@@ -70,7 +70,10 @@ const bug = (defect: unknown): Effect.Effect<ExitCode.ExitCode, never, Screen.Sc
 
 /** Shows the error of a command, or the defect of the program, in place of failing with it. */
 export const shown = <R>(
-  self: Effect.Effect<ExitCode.ExitCode, Command.Failure, R>,
+  self: Effect.Effect<ExitCode.ExitCode | void, Command.Failure, R>,
   json: boolean
 ): Effect.Effect<ExitCode.ExitCode, never, R | Screen.Screen> =>
-  Effect.catchAllDefect(Effect.catchAll(self, (error) => show(error, json)), bug)
+  Effect.map(self, (code) => code ?? ExitCode.ok).pipe(
+    Effect.catchAll((error) => show(error, json)),
+    Effect.catchAllDefect(bug)
+  )

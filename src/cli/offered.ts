@@ -12,7 +12,6 @@ import * as ToolName from "../tools/ToolName.ts"
 import * as Application from "./Application.ts"
 import type * as Command from "./Command.ts"
 import { usage } from "./Command.ts"
-import * as ExitCode from "./ExitCode.ts"
 import * as NoServers from "./noServers.ts"
 import * as Screen from "./Screen.ts"
 import * as View from "./serverView.ts"
@@ -191,14 +190,10 @@ export const list = <A, D, I>(
         const { items, missing } = yield* ask(gather(runtime))
         const [only] = missing
         if (server !== undefined && only !== undefined) return yield* View.reasonOf(only)
-        if (shared.json) {
-          yield* screen.json(shape, document(items, missingOf(missing)))
-          return ExitCode.ok
-        }
+        if (shared.json) return yield* screen.json(shape, document(items, missingOf(missing)))
         yield* screen.out(...lines(items, screen.columns))
         if (items.length === 0) yield* NoServers.or(none, discovery)
         yield* notes(missing)
-        return ExitCode.ok
       })
   )
 

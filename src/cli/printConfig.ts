@@ -24,7 +24,6 @@ import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Answers from "./answers.ts"
 import type * as Command from "./Command.ts"
 import { usage } from "./Command.ts"
-import * as ExitCode from "./ExitCode.ts"
 import * as Lookup from "./lookup.ts"
 import { orNull } from "./orNull.ts"
 import * as Screen from "./Screen.ts"
@@ -191,7 +190,7 @@ export const run = (
   options: ReadonlyArray<Command.Option>,
   host: string,
   { discovery, near }: Lookup.Found
-): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+): Effect.Effect<void, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     yield* Lookup.knownHost(host)
     const dialect = Dialect.find(host)
@@ -220,15 +219,11 @@ export const run = (
     const existing = yield* Effect.filter(paths, (path) => Effect.orElseSucceed(files.exists(path), () => false))
     const path = existing[0] ?? paths[0]
     const unattended = Unattended.of(invocation, discovery, false)
-    if (invocation.shared.json) {
-      yield* screen.json(Entry, { host, path, root, format, text, unattended })
-      return ExitCode.ok
-    }
+    if (invocation.shared.json) return yield* screen.json(Entry, { host, path, root, format, text, unattended })
     yield* screen.out(...text.split("\n"))
     yield* screen.note(
       path === undefined ? `Paste it into the settings of ${title}.` : `The file of ${title} is ${near(path)}.`,
       `If ${root} is there already, add only the entry ${program.name} to it. Then restart ${title}.`,
       ...Unattended.banner(unattended)
     )
-    return ExitCode.ok
   }).pipe(Effect.provide(NodeContext.layer))

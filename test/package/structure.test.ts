@@ -254,7 +254,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   // 3,800; over it is the question whether a model may use anything of a server
   safety: 3_832,
   // a ratchet: issue 20 asks for 5,600
-  cli: 9_930,
+  cli: 9_690,
   // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")
   server: 4_130,
   agent: 2_300

@@ -15,7 +15,6 @@ import type * as Command from "../Command.ts"
 import { Usage } from "../Command.ts"
 import * as ConfigEdit from "../configEdit.ts"
 import * as Consent from "../consent.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as Screen from "../Screen.ts"
 
 /** Names the registry, where no option does. */
@@ -62,10 +61,7 @@ const run: Command.Command["run"] = (invocation) =>
     const name = shared.name ?? Registry.shortName(found.name)
     const { option, others } = yield* choose(found, name, value("source"))
     const content = Registry.document(found, option) ?? {}
-    if (isSet("print")) {
-      yield* screen.json(Schema.Unknown, content)
-      return ExitCode.ok
-    }
+    if (isSet("print")) return yield* screen.json(Schema.Unknown, content)
     const lines = Registry.lines(option)
     if (!isSet("yes") && Consent.isTooMuch(lines)) {
       return yield* new Usage({

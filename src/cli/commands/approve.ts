@@ -141,9 +141,9 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
         shared.servers.length === 0 || shared.servers.includes(server)
       )
       if (wanted === undefined && !isSet("all")) {
-        if (shared.json) yield* screen.json(Approvals, { servers: waiting.map((one) => told(one, "waiting")) })
-        else yield* list(waiting, found.trust)
-        return ExitCode.ok
+        return yield* shared.json
+          ? screen.json(Approvals, { servers: waiting.map((one) => told(one, "waiting")) })
+          : list(waiting, found.trust)
       }
       const chosen = waiting.filter(({ fingerprint, server }) =>
         wanted === undefined || fingerprint === wanted.toLowerCase() || server === wanted

@@ -37,13 +37,12 @@ const overview = ({ shared }: Command.Invocation) =>
         yield* screen.note("There are no configurations here.")
         yield* NoServers.note
       } else yield* screen.out(...Found.lines(discovery))
-      return ExitCode.ok
     }))
 
 /** The file that the package has for editors. */
 const schema = Effect.flatMap(Screen.Screen, (screen) => {
   const published = createRequire(import.meta.url)("effect-mcp-runtime/schema/mcp-client.schema.json")
-  return Effect.as(screen.json(Schema.Unknown, published), ExitCode.ok)
+  return screen.json(Schema.Unknown, published)
 })
 
 /** The document of `config validate --json`. */
@@ -169,7 +168,6 @@ const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<s
     const found = NoServers.hostsOf(discovery)
     if (found.length === 0) yield* screen.note("No other program on this machine has servers.")
     else yield* screen.out(...NoServers.lines(found, near, screen.columns))
-    return ExitCode.ok
   })
 
 const run: Command.Command["run"] = (invocation) => {

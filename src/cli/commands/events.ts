@@ -14,7 +14,6 @@ import { fitted } from "../../text/unicode.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import * as CommandLine from "../commandLine.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as Following from "../following.ts"
 import * as NoServers from "../noServers.ts"
 import { orNull } from "../orNull.ts"
@@ -164,7 +163,6 @@ export const command: Command.Command = {
             Following.until(time),
             Stream.runForEach(show)
           )
-          return ExitCode.ok
         })))
     })
 }

@@ -7,7 +7,6 @@ import * as Application from "../Application.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
 import { Usage } from "../Command.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
@@ -94,7 +93,6 @@ const run: Command.Command["run"] = ({ args: [ref = "", ...words], shared }) =>
               yield* screen.out(...(at === 0 ? [] : [""]), [{ text: role, style: "strong" }], ...lines(content))
             }
           }
-          return ExitCode.ok
         })
     ))
 

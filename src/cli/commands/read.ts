@@ -4,7 +4,6 @@ import * as Schema from "effect/Schema"
 import * as Application from "../Application.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
@@ -87,7 +86,6 @@ const run: Command.Command["run"] = (invocation) =>
               yield* screen.out(...CallResult.lines([part], format))
             }
           }
-          return ExitCode.ok
         })
     )
   })

@@ -156,7 +156,7 @@ const reconnect: Command.Command = {
     Application.use(
       shared,
       Offered.choice(server, shared),
-      ({ ask, runtime }) => Effect.as(ask(runtime.servers.reconnect(server)), ExitCode.ok)
+      ({ ask, runtime }) => ask(runtime.servers.reconnect(server))
     )
 }
 
@@ -196,18 +196,17 @@ const explained = (command?: string): string => command === undefined ? "Write h
 
 const ran = (
   line: ReadonlyArray<string>
-): Effect.Effect<ExitCode.ExitCode, Command.Failure, Screen.Screen> =>
+): Effect.Effect<ExitCode.ExitCode | void, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const parsed = yield* CommandLine.parse(line, all, explained)
     if (parsed._tag === "Run") return yield* parsed.command.run(parsed.invocation)
     if (parsed._tag !== "Help") return yield* usage("That is for the program, and not for a line of it.")
-    yield* screen.out(
+    return yield* screen.out(
       ...parsed.command === undefined
         ? Help.pairs(words.map(({ name, summary }) => [name, summary]), screen.columns)
         : Help.ofCommand(parsed.command, screen.columns)
     )
-    return ExitCode.ok
   })
 
 const wordsOf = (line: string): Either.Either<ReadonlyArray<string>, Usage> => {

@@ -5,7 +5,6 @@ import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
 import * as Scope from "../../config/Scope.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as Lookup from "../lookup.ts"
 import * as Screen from "../Screen.ts"
 
@@ -50,7 +49,7 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
               : [[{ text: "  may read: ", style: "weak" } as const, variables.join(", ")]])
           )
         }
-        return ExitCode.ok
+        return
       }
       const found = yield* Application.server(wanted, discovery)
       const revoked = isAgreed(found)
@@ -61,7 +60,6 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
           : `${found.name}: it was not approved.`
       )
       if (shared.json) yield* screen.json(Agreed, { servers: [told(found, revoked)] })
-      return ExitCode.ok
     }))
 
 export const command: Command.Command = {

@@ -25,7 +25,7 @@ import * as Answers from "../answers.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import { Usage, usage } from "../Command.ts"
-import * as ExitCode from "../ExitCode.ts"
+import type * as ExitCode from "../ExitCode.ts"
 import { counted } from "../layout.ts"
 import * as NodeAsk from "../nodeAsk.ts"
 import { orNull } from "../orNull.ts"
@@ -241,8 +241,7 @@ const run: Command.Command["run"] = (invocation) => {
         if (port !== undefined) return yield* overHttp(invocation, gateway, discovery, unattended, port)
         const screen = yield* Screen.Screen
         if (discovery.configs.length > 0) yield* screen.note(...Unattended.banner(unattended))
-        yield* Effect.provide(StdioServer.serve(gateway), NodeStdioLink.layer)
-        return ExitCode.ok
+        return yield* Effect.provide(StdioServer.serve(gateway), NodeStdioLink.layer)
       }))).pipe(Effect.provideService(HostEnvironment.HostEnvironment, environment))
   })
 }

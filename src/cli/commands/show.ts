@@ -5,7 +5,6 @@ import type { JsonObject } from "../../json/Json.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
 import { shapeOf, ToolShape } from "./tools.ts"
@@ -91,7 +90,6 @@ const run: Command.Command["run"] = ({ args: [ref = ""], shared }) =>
       const screen = yield* Screen.Screen
       const found = yield* Offered.tool(ref, application)
       yield* shared.json ? screen.json(ToolShape, shapeOf(found)) : screen.out(...lines(found))
-      return ExitCode.ok
     }))
 
 export const command: Command.Command = {

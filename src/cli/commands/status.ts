@@ -10,7 +10,6 @@ import * as Application from "../Application.ts"
 import type * as Command from "../Command.ts"
 import { usage } from "../Command.ts"
 import * as CommandLine from "../commandLine.ts"
-import * as ExitCode from "../ExitCode.ts"
 import * as Following from "../following.ts"
 import * as Latency from "../latency.ts"
 import * as Layout from "../layout.ts"
@@ -247,7 +246,6 @@ const run: Command.Command["run"] = ({ isSet, shared, value }) =>
           if (isWatching && heard === undefined) yield* Effect.forkScoped(latency.listen)
           if (isWatching) yield* Stream.runDrain(Following.until(time)(yield* watch(watching, every)))
           else yield* once(watching)
-          return ExitCode.ok
         }))
     )
   })
