@@ -8,7 +8,6 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Maybe from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as McpError from "../McpError.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
@@ -366,22 +365,6 @@ const adviceOn = (status: number): string => {
     : "it refuses the request: check the address, and whether it needs a login"
 }
 
-/** The document at an address; nothing if there is none. */
-const documentAt = (url: string, maxBytes: number) =>
-  HttpClient.get(url, { headers: { accept: "application/json" } }).pipe(
-    Effect.flatMap((response) =>
-      response.status === 200
-        ? Effect.asSome(bytesOf(response, maxBytes))
-        : response.status === 404
-        ? Effect.succeedNone
-        : Effect.fail(`the registry answers with status ${response.status}: ${adviceOn(response.status)}`)
-    ),
-    // a redirect could lead anywhere
-    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-    Effect.scoped,
-    Effect.flatMap(Effect.transposeMapOption((bytes) => Document.decode(bytes, "json")))
-  )
-
 /** The first document that there is among these paths of a registry. Fails with the fault and its remedy in a sentence. */
 const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, timeout }: LookUpOptions) =>
   Effect.gen(function*() {
@@ -393,11 +376,20 @@ const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, time
     }
     for (const path of paths) {
       const url = new URL(path, address.replace(/\/?$/, "/")).href
-      const document = yield* documentAt(url, maxBytes)
-      if (Maybe.isSome(document)) return { root: document.value.root, url }
+      const response = yield* HttpClient.get(url, { headers: { accept: "application/json" } })
+      const { status } = response
+      if (status === 200) {
+        return { root: (yield* Document.decode(yield* bytesOf(response, maxBytes), "json")).root, url }
+      }
+      if (status !== 404) {
+        return yield* Effect.fail(`the registry answers with status ${status}: ${adviceOn(status)}`)
+      }
     }
     return yield* Effect.fail("the registry has no such server or version: check the name")
   }).pipe(
+    // a redirect could lead anywhere
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+    Effect.scoped,
     Effect.timeoutFail({
       duration: timeout,
       onTimeout: () => "the registry does not answer in time: try again, or name another registry"
