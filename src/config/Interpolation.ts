@@ -224,7 +224,8 @@ export const variables = (template: string): ReadonlyArray<string> => [
 export const nameOf = ({ kind, name }: Reference): string =>
   kind === "env" || kind === "unknown" ? name : `${kind}:${name}`
 
-const written = ({ fallback, kind, name }: Reference): string =>
+/** A reference as it stands in a template. */
+export const written = ({ fallback, kind, name }: Reference): string =>
   `\${${kind === "unknown" ? "" : `${kind}:`}${name}${fallback === undefined ? "" : `:-${fallback}`}}`
 
 /** A literal text within a template: the dollars before a brace, or before a reference that follows, are doubled. */

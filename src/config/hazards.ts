@@ -6,21 +6,8 @@ import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Variables from "./environmentVariables.ts"
 import * as Interpolation from "./Interpolation.ts"
 import { hazards as rows } from "./issueSentences.ts"
-import {
-  type Argument,
-  containerRun,
-  type Ecosystem,
-  hasUnknownStart,
-  isPackageRunner,
-  type Launched,
-  launched,
-  type Line,
-  type Option,
-  optionsOf,
-  packageRun,
-  verbAt
-} from "./launcher.ts"
-import * as Rows from "./launchers.ts"
+import * as Launcher from "./launcher.ts"
+import * as Launchers from "./launchers.ts"
 import type * as Scope from "./Scope.ts"
 import * as Secrets from "./secrets.ts"
 import * as ServerConfig from "./ServerConfig.ts"
@@ -53,7 +40,7 @@ export const filling = ({ env }: ServerConfig.Entry, inputs: Inputs = []) => {
       if (typeof part === "string") return part
       const value = valueOf(part)
       if (value !== undefined && value.length <= longestValue) return value
-      return `\${${part.kind === "unknown" ? "" : `${part.kind}:`}${part.name}}`
+      return Interpolation.written({ ...part, fallback: undefined })
     }).join("")
 }
 
@@ -71,7 +58,7 @@ const shown = (name: string): string =>
 
 // Packages
 
-const known = { names: words(Rows.knownNames), inScopes: words(Rows.knownInScopes) }
+const known = { names: words(Launchers.knownNames), inScopes: words(Launchers.knownInScopes) }
 const exactNames: ReadonlySet<string> = new Set([...known.names, ...known.inScopes])
 
 /** The well-known name that a package's name, or its scope, is one edit away from. */
@@ -92,7 +79,9 @@ const elsewhereForNpm = /^[A-Za-z0-9][\w.-]*\/[\w.-]+(#.*)?$|.@(https?:|git[+:]|
 const isLocal = (spec: string): boolean => /^(\.{0,2}[\\/]|[A-Za-z]:[\\/]|file:|\$\{|~[\\/]|\.{1,2}$)/.test(spec)
 
 /** The name of a package, and whether its version is exact. */
-const parsed: { readonly [E in Ecosystem]: (spec: string) => { readonly name: string; readonly isExact: boolean } } = {
+const parsed: {
+  readonly [E in Launcher.Ecosystem]: (spec: string) => { readonly name: string; readonly isExact: boolean }
+} = {
   npm: (spec) => {
     const [, name = "", version] = /^(?:(?:npm|jsr):\/?)?(@?[^@]*)(?:@([^/]*).*)?$/s.exec(spec) ?? []
     return { name, isExact: /^[=v]?\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/.test(version ?? "") }
@@ -104,8 +93,8 @@ const parsed: { readonly [E in Ecosystem]: (spec: string) => { readonly name: st
   }
 }
 
-const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): ReadonlyArray<Hazard> => {
-  if (hasUnknownStart(spec)) return [hazard(rows.open, at)]
+const ofPackage = (spec: string, at: string, ecosystem: Launcher.Ecosystem): ReadonlyArray<Hazard> => {
+  if (Launcher.hasUnknownStart(spec)) return [hazard(rows.open, at)]
   if (spec === "" || isLocal(spec)) return []
   const start = spec.replace(/^npm:/, "")
   if (elsewhere.test(start) || (ecosystem === "npm" && elsewhereForNpm.test(start))) return [hazard(rows.elsewhere, at)]
@@ -117,16 +106,14 @@ const ofPackage = (spec: string, at: string, ecosystem: Ecosystem): ReadonlyArra
   ]
 }
 
-/** A subcommand whose text is not known is taken for the one that runs something. */
-const ofVerb = (line: Launched): ReadonlyArray<Hazard> => {
-  const verb = verbAt(line)
-  return verb !== undefined && hasUnknownStart(line.words[verb] ?? "") ? [hazard(rows.open, line.at(verb))] : []
-}
+/** The hazard of a word whose text is not known, because it can be any option, subcommand or program. */
+const ofUnknown = ({ at, words }: Launcher.Line, word: number | undefined): ReadonlyArray<Hazard> =>
+  word !== undefined && Launcher.hasUnknownStart(words[word] ?? "") ? [hazard(rows.open, at(word))] : []
 
-const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
-  const { packages = [], runner, shell = [] } = packageRun(line) ?? {}
+const ofRunner = (line: Launcher.Launched): ReadonlyArray<Hazard> => {
+  const { packages = [], runner, shell = [] } = Launcher.packageRun(line) ?? {}
   return [
-    ...ofVerb(line),
+    ...ofUnknown(line, Launcher.verbAt(line)),
     ...shell.map(({ word }) => hazard(rows.shellText, line.at(word))),
     ...packages.flatMap(({ value = "", word }) => ofPackage(value, line.at(word), runner!.ecosystem))
   ]
@@ -136,18 +123,18 @@ const ofRunner = (line: Launched): ReadonlyArray<Hazard> => {
 
 /** The options that make programs run the text of an argument, by the program. */
 const textOptions: ReadonlyMap<string, RegExp> = new Map(
-  Rows.interpreters.flatMap(([programs, option]) => words(programs).map((program) => [program, option] as const))
+  Launchers.interpreters.flatMap(([programs, option]) => words(programs).map((program) => [program, option] as const))
 )
 
-const valued = new Set(words(Rows.interpreterOptions))
+const valued = new Set(words(Launchers.interpreterOptions))
 
 /** True for a word that could be an option that runs text. A folder that a reference begins with is none. */
-const isReference = (word: string): boolean => hasUnknownStart(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
+const isReference = (word: string): boolean => Launcher.hasUnknownStart(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
 
-const ofInterpreter = ({ at, from, program, words }: Launched): ReadonlyArray<Hazard> => {
+const ofInterpreter = ({ at, from, program, words }: Launcher.Launched): ReadonlyArray<Hazard> => {
   const text = textOptions.get(program)
   if (text === undefined) return []
-  const { first, options } = optionsOf(words, from + 1, (option) => !valued.has(option), /^[-+/]./s)
+  const { first, options } = Launcher.optionsOf(words, from + 1, (option) => !valued.has(option), /^[-+/]./s)
   const found = options.find(({ start }) => text.test(words[start]!))
   if (found !== undefined) return [hazard(rows.text, at(found.start))]
   return first !== undefined && isReference(first.value) ? [hazard(rows.open, at(first.word))] : []
@@ -157,7 +144,7 @@ const ofInterpreter = ({ at, from, program, words }: Launched): ReadonlyArray<Ha
 const powershellText = /^(--?|\/)(c(?!on|u)|e(?!x|p))[a-z]*$/i
 
 /** Other options of PowerShell have values, so every word up to a file may be the option; a bare first word is text as well. */
-const ofPowershell = ({ at, from, program, words }: Launched): ReadonlyArray<Hazard> => {
+const ofPowershell = ({ at, from, program, words }: Launcher.Launched): ReadonlyArray<Hazard> => {
   if (program !== "powershell" && program !== "pwsh") return []
   const find = (fits: (word: string, index: number) => boolean): number =>
     words.findIndex((word, index) => index > from && fits(word, index))
@@ -171,12 +158,13 @@ const ofPowershell = ({ at, from, program, words }: Launched): ReadonlyArray<Haz
   return open !== -1 && (file === -1 || open < file) ? [hazard(rows.open, at(open))] : []
 }
 
-const ofDeno = ({ at, from, program, words }: Launched): ReadonlyArray<Hazard> => {
+const ofDeno = (line: Launcher.Launched): ReadonlyArray<Hazard> => {
+  const { at, from, program, words } = line
   if (program !== "deno") return []
   if (words[from + 1] === "eval") return [hazard(rows.text, at(from + 1))]
-  if (hasUnknownStart(words[from + 1] ?? "")) return [hazard(rows.open, at(from + 1))]
+  const unknown = ofUnknown(line, from + 1)
   const script = words.findIndex((word, index) => index > from && /^(https?|npm|jsr|data):/.test(word))
-  if (script === -1) return []
+  if (script === -1 || unknown.length > 0) return unknown
   return /^(npm|jsr):/.test(words[script]!)
     ? ofPackage(words[script]!, at(script), "npm")
     : [hazard(rows.downloaded, at(script))]
@@ -184,13 +172,13 @@ const ofDeno = ({ at, from, program, words }: Launched): ReadonlyArray<Hazard> =
 
 // Containers
 
-const switches = new Set(words(Rows.containerSwitches))
+const switches = new Set(words(Launchers.containerSwitches))
 
 /** Letters in one word are switches up to the first that takes a value: `-itv /:/x` is `-it -v /:/x`. */
 const isSwitch = (option: string): boolean =>
   switches.has(option) || /^-[ditPq]+$/.test(option) || (/^-[ditPq]*[^-ditPq]./.test(option))
 
-const separated = (all: Option): Option => {
+const separated = (all: Launcher.Option): Launcher.Option => {
   const [, letter, glued] = /^-[ditPq]*([^-ditPq])(.*)$/s.exec(all.option) ?? []
   return letter === undefined ? all : { ...all, option: `-${letter}`, value: glued === "" ? all.value : glued }
 }
@@ -220,17 +208,17 @@ const dangers: ReadonlyArray<
   [volume, (value, option) => vital.test(mounted(option, value)), rows.allFiles]
 ]
 
-const ofContainer = (line: Launched): ReadonlyArray<Hazard> => {
-  const from = containerRun(line)
+const ofContainer = (line: Launcher.Launched): ReadonlyArray<Hazard> => {
+  const from = Launcher.containerRun(line)
   if (from === undefined) return []
   // the words after the image belong to the container
-  const { first: image, options } = optionsOf(line.words, from, isSwitch)
-  const ofImage = ({ value = "", word }: Argument): ReadonlyArray<Hazard> => {
-    if (hasUnknownStart(value)) return [hazard(rows.open, line.at(word))]
+  const { first: image, options } = Launcher.optionsOf(line.words, from, isSwitch)
+  const ofImage = ({ value = "", word }: Launcher.Argument): ReadonlyArray<Hazard> => {
+    if (Launcher.hasUnknownStart(value)) return [hazard(rows.open, line.at(word))]
     return /@sha256:[0-9a-f]{64}$/.test(value) ? [] : [hazard(rows.image, line.at(word), shown(value))]
   }
   return [
-    ...ofVerb(line),
+    ...ofUnknown(line, Launcher.verbAt(line)),
     ...options.map(separated).flatMap(({ option, value = "", word }) => {
       const danger = dangers.find(([options, isDangerous]) => options.test(option) && isDangerous(value, option))
       return danger === undefined ? [] : [hazard(danger[2], line.at(word))]
@@ -273,7 +261,7 @@ const credentials = (words: ReadonlyArray<string>): ReadonlySet<number> =>
 export const hasSecret = (text: string): boolean =>
   credentials([text]).size > 0 || token.test(text) || isInAddress(text)
 
-const ofWords = ({ at, words }: Line): ReadonlyArray<Hazard> => {
+const ofWords = ({ at, words }: Launcher.Line): ReadonlyArray<Hazard> => {
   const named = credentials(words)
   return words.flatMap((word, index) =>
     index > 0 && (named.has(index) || token.test(word) || isInAddress(word)) ? [hazard(rows.inArgument, at(index))] : []
@@ -295,27 +283,26 @@ const isUnchanged = (name: string, template: string | null): boolean => {
 }
 
 /** The variables among the arguments of a program such as `env`: `env PATH=./bin npx …`. */
-const ofAssignments = ({ at, from, words }: Launched): ReadonlyArray<Hazard> =>
+const ofAssignments = ({ at, from, words }: Launcher.Launched): ReadonlyArray<Hazard> =>
   words.slice(0, from).flatMap((word, index) => ofVariable(/^(\w+)=/.exec(word)?.[1] ?? "", at(index)))
 
 /** `cwd` counts if the program is a relative path or a package runner, because both are looked up there. */
-const ofFolder = (line: Line, cwd: string | undefined): ReadonlyArray<Hazard> => {
+const ofFolder = (line: Launcher.Line, cwd: string | undefined): ReadonlyArray<Hazard> => {
   if (cwd === undefined || /^(\.[\\/]?|\$\{var:(projectDir|workspaceFolder)\}[\\/]?)$/.test(cwd)) return []
-  const isLookedUp = launched(line).some((program) => {
+  const isLookedUp = Launcher.launched(line).some((program) => {
     const word = program.words[program.from] ?? ""
-    return isPackageRunner(program) || (/[\\/]/.test(word) && !/^([\\/~]|[A-Za-z]:|\$\{)/.test(word))
+    return Launcher.isPackageRunner(program) || (/[\\/]/.test(word) && !/^([\\/~]|[A-Za-z]:|\$\{)/.test(word))
   })
   return isLookedUp ? [hazard(rows.folder, "cwd")] : []
 }
 
 /** A wrapper such as `env` starts what its variable says. A command itself may have no variable. */
-const ofWrapped = ({ at, from, words }: Launched): ReadonlyArray<Hazard> =>
-  from > 0 && hasUnknownStart(words[from]!) ? [hazard(rows.open, at(from))] : []
+const ofWrapped = (line: Launcher.Launched): ReadonlyArray<Hazard> => line.from > 0 ? ofUnknown(line, line.from) : []
 
 const ofProgram = [ofWrapped, ofInterpreter, ofPowershell, ofDeno, ofRunner, ofContainer]
 
-const ofLine = (line: Line): ReadonlyArray<Hazard> => {
-  const programs = launched(line)
+const ofLine = (line: Launcher.Line): ReadonlyArray<Hazard> => {
+  const programs = Launcher.launched(line)
   const last = programs.at(-1)
   if (last === undefined) return []
   return [
@@ -330,8 +317,8 @@ const withHome = (template: string): string =>
   template.replace(/\$\{(env:(?:HOME|USERPROFILE)|var:userHome):-[^}]*\}/g, "$${$1}")
 
 /** A line with the values of its entry, with and without the default of the home, because either can be what starts. */
-const ofTemplates = (templates: ReadonlyArray<string>, fill: (template: string) => string, at: Line["at"]) => {
-  const lines = [templates, templates.map(withHome)].map((all): Line => ({ words: all.map(fill), at }))
+const ofTemplates = (templates: ReadonlyArray<string>, fill: (template: string) => string, at: Launcher.Line["at"]) => {
+  const lines = [templates, templates.map(withHome)].map((all): Launcher.Line => ({ words: all.map(fill), at }))
   const found = lines.flatMap((line) => ofLine(line)).map((hazard) => [JSON.stringify(hazard), hazard] as const)
   return new Map(found).values()
 }
@@ -346,7 +333,7 @@ export const hazards = (entry: ServerConfig.Entry, inputs?: Inputs): ReadonlyArr
     ]
   }
   const words = [entry.command, ...entry.args]
-  const line: Line = { words: words.map(fill), at: (word) => word === 0 ? "command" : `args.${word - 1}` }
+  const line: Launcher.Line = { words: words.map(fill), at: (word) => word === 0 ? "command" : `args.${word - 1}` }
   const ofEnv = Array.from(ServerConfig.variables(entry))
     .flatMap(([name, value]) => isUnchanged(name, value) ? [] : ofVariable(name, `env.${name}`))
   return [...ofEnv, ...ofFolder(line, entry.cwd), ...ofTemplates(words, fill, line.at)]
