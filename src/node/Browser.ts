@@ -2,7 +2,6 @@
 /**
  * Shows a page in the browser of this machine, by the program that the system has for it.
  */
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -10,19 +9,6 @@ import * as ChildProcess from "node:child_process"
 import * as UrlGuard from "../auth/UrlGuard.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Program from "../config/program.ts"
-
-/**
- * No page was shown. `refused`: `UrlGuard` refuses the address; `headless`: this machine has no screen; `failed`: the
- * program of the system failed.
- */
-export class BrowserError extends Data.TaggedError("BrowserError")<{
-  readonly reason: "refused" | "headless" | "failed"
-  readonly detail: string
-}> {
-  override get message(): string {
-    return `no page was opened: ${this.detail}`
-  }
-}
 
 /** True where no person would see a page: in a CI job, in a session over SSH, and without a display. */
 export const isHeadless = ({ platform, variables }: HostEnvironment.Host): boolean => {
@@ -84,19 +70,15 @@ const launch = (
     }
   }).pipe(Effect.timeoutOption(openerLimit), Effect.asVoid)
 
-/** Opens an address that a server may have chosen, if `UrlGuard.openable` allows it. The program that is started stays. */
-export const open = (url: string | URL): Effect.Effect<void, BrowserError> =>
-  Effect.gen(function*() {
-    const host = yield* HostEnvironment.HostEnvironment
+/**
+ * Opens an address that a server may have chosen, if `UrlGuard.openable` allows it. The program that is started stays. Fails
+ * with the reason if no page was opened.
+ */
+export const open = (url: string | URL): Effect.Effect<void, string> =>
+  Effect.flatMap(HostEnvironment.HostEnvironment, (host) => {
     const address = UrlGuard.openable(url)
-    if (Either.isLeft(address)) {
-      return yield* new BrowserError({ reason: "refused", detail: `its address is refused (${address.left})` })
-    }
-    if (isHeadless(host)) {
-      return yield* new BrowserError({ reason: "headless", detail: "this machine has no screen" })
-    }
+    if (Either.isLeft(address)) return Effect.fail(`its address is refused (${address.left})`)
+    if (isHeadless(host)) return Effect.fail("this machine has no screen")
     const inheritEnv = Object.keys(host.variables()).filter(isOfDesktop)
-    yield* launch(command(address.right, host), Program.environment({ inheritEnv }, host)).pipe(
-      Effect.mapError((detail) => new BrowserError({ reason: "failed", detail }))
-    )
+    return launch(command(address.right, host), Program.environment({ inheritEnv }, host))
   })

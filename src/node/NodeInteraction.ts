@@ -95,7 +95,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
             if (opens) {
               yield* Browser.open(guarded.right).pipe(
                 Effect.provideService(HostEnvironment.HostEnvironment, host),
-                Effect.catchAll(({ message }) => RuntimeLog.debug(message)),
+                Effect.catchAll((why) => RuntimeLog.debug(`no page was opened: ${why}`)),
                 Effect.forkScoped
               )
             }

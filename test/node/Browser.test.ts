@@ -54,8 +54,7 @@ describe("the program of the system that opens pages", () => {
       const browser = yield* standInBrowser("exit 0")
       for (const [id, url] of refused) {
         const error = yield* Effect.flip(open(url, { PATH: browser.folder, DISPLAY: ":0" }))
-        assert.strictEqual(error.reason, "refused", id)
-        assert.notInclude(error.message, url, id)
+        assert.match(error, /^its address is refused \([\w-]+\)$/, id)
       }
       assert.deepStrictEqual(browser.opened(), [])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
@@ -80,14 +79,14 @@ describe("the program of the system that opens pages", () => {
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 3")
       const error = yield* Effect.flip(open("https://as.example/", { PATH: browser.folder, DISPLAY: ":0" }))
-      assert.deepInclude(error, { reason: "failed", detail: "xdg-open ended with exit code 3" })
+      assert.strictEqual(error, "xdg-open ended with exit code 3")
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
   it.scopedLive("may be missing", () =>
     Effect.gen(function*() {
       const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
       const error = yield* Effect.flip(open("https://as.example/", { PATH: folder, DISPLAY: ":0" }))
-      assert.deepInclude(error, { reason: "failed", detail: "xdg-open could not be started (ENOENT)" })
+      assert.strictEqual(error, "xdg-open could not be started (ENOENT)")
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
   it.scoped("is left alone when it does not end, since it may be the browser", () =>
@@ -109,7 +108,7 @@ describe("the program of the system that opens pages", () => {
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 0")
       const error = yield* Effect.flip(open("https://as.example/", { PATH: browser.folder }))
-      assert.strictEqual(error.reason, "headless")
+      assert.strictEqual(error, "this machine has no screen")
       assert.deepStrictEqual(browser.opened(), [])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
