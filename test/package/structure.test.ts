@@ -193,7 +193,7 @@ const timers: Readonly<Record<string, string>> = {
   "safety/Spill.ts": "removes old files",
   "server/StdioServer.ts": "bounds the end of a caller that reads no more",
   "server/gateway/peers.ts": "debounces the notifications of changed lists",
-  "server/roundTrips.ts": "gathers questions, and bounds the wait for their answers",
+  "server/statelessEra.ts": "gathers questions, and bounds the wait for their answers",
   "server/streamableHttp.ts": "bounds a session without a reader",
   "tools/snapshot.ts": "bounds the operations of a store that hangs",
   "transport/http/connection.ts": "bounds a POST whose answer came on another stream",

@@ -140,30 +140,24 @@ const ofConnection: ReadonlySet<number> = new Set([
   McpServer.codes.unsupportedVersion
 ])
 
-const codeOf = (error: McpError.McpError): number => {
-  switch (error._tag) {
-    case "InvalidArguments":
-    case "NotFound":
-      return McpServer.codes.invalidParams
-    case "CapabilityMissing":
-      return McpServer.codes.methodNotFound
-    case "RemoteError":
-      return ofConnection.has(error.code) ? McpServer.codes.internal : error.code
-    default:
-      return McpServer.codes.internal
-  }
+const codes: { readonly [Tag in McpError.McpError["_tag"]]?: number } = {
+  InvalidArguments: McpServer.codes.invalidParams,
+  NotFound: McpServer.codes.invalidParams,
+  CapabilityMissing: McpServer.codes.methodNotFound
 }
 
 /** An error on the way to a server, as an error answer. */
 export const refusalOf = (redact: (text: string) => string) => (error: McpError.McpError): McpServer.Refusal => {
-  const code = codeOf(error)
+  const { internal } = McpServer.codes
   if (error._tag === "RemoteError") {
+    const code = ofConnection.has(error.code) ? internal : error.code
     const message = HiddenText.clean(redact(error.detail), "result").text
     // the cast: it came as JSON, and secrets were removed from it when the error was made
     const { data } = HiddenText.cleanJson({ data: error.data as Json | undefined })
     return new McpServer.Refusal({ code, message, data })
   }
   const data = error._tag === "NotFound" && error.kind === "resource" ? { uri: error.name } : undefined
+  const code = codes[error._tag] ?? internal
   return new McpServer.Refusal({ code, message: redact(`${error._tag}: ${error.message}`), data })
 }
 
