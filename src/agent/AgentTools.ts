@@ -54,7 +54,7 @@ export const answer = (text: string, more?: Partial<Answer>): Answer => ({
 
 export interface AgentTool {
   readonly name: string
-  /** Whether it needs approval depends on the rules of this moment. */
+  /** `requiresApproval` follows the current rules. */
   readonly definition: () => ToolHandler.Definition
   /** Runs it for a model, so a resource that it reads must be permitted to a model. */
   readonly run: (args: McpClient.Arguments) => Answered

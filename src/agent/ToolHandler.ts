@@ -55,7 +55,7 @@ export interface Definitions {
   readonly tools: ReadonlyArray<Definition>
   /** The servers whose tools are missing, and why. */
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
-  /** Whether there are more tools, which the model finds with `mcp_search`. */
+  /** True if there are more tools, which the model finds with `mcp_search`. */
   readonly searching: boolean
 }
 
@@ -110,7 +110,7 @@ export type HandleOptions = Pick<McpRuntime.CallOptions, "idleTimeout" | "totalT
 export class ToolHandler extends Context.Tag("effect-mcp-runtime/agent/ToolHandler")<ToolHandler, {
   /** The tools that a model may call now. Ask anew for each turn, because servers change what they offer. */
   readonly definitions: (options?: DefinitionsOptions) => Effect.Effect<Definitions>
-  /** Whether a call of this name belongs to MCP, even if there is no such tool. */
+  /** True if a call of this name belongs to MCP, even if there is no such tool. */
   readonly canHandle: (name: string) => boolean
   /** Never fails: errors are in the output. Interruption cancels the call at the server. */
   readonly handle: (call: Call, options?: HandleOptions) => Effect.Effect<Output>

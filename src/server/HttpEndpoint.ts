@@ -10,7 +10,7 @@ import * as McpServer from "./McpServer.ts"
 /** A page beside the protocol, such as one about health. */
 export interface Page {
   readonly path: string
-  /** Whether it needs a token, where callers need one. */
+  /** True if it needs a token where callers need one. */
   readonly guarded: boolean
   readonly render: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }

@@ -43,7 +43,7 @@ export interface Caller {
   readonly protocolVersion: string
   /** Its own description; nothing is decided on it. */
   readonly clientInfo: JsonRpc.JsonObject | undefined
-  /** What it can be asked. In the stateless era every request states it anew. */
+  /** The questions that it answers. In the stateless era every request states them anew. */
   readonly capabilities: JsonRpc.JsonObject
   /** The name of its bearer token, where the endpoint has tokens. */
   readonly principal: string | undefined
@@ -99,7 +99,7 @@ export interface Watching {
   readonly ended: Effect.Effect<void>
 }
 
-/** What an offer has for one caller, as long as the caller is there. */
+/** The handlers of an offer for one caller, until the caller is gone. */
 export interface Service {
   /** By method; other methods are not found. */
   readonly handlers: ReadonlyMap<string, Handler>
@@ -119,7 +119,7 @@ export interface CacheHints {
   readonly cacheScope: "public" | "private"
 }
 
-/** What a server offers to all its callers. */
+/** A server, as all its callers see it. */
 export interface Offer {
   readonly info: { readonly name: string; readonly version: string; readonly title?: string | undefined }
   readonly instructions?: string | undefined
@@ -131,7 +131,7 @@ export interface Offer {
   readonly open: (peer: Peer) => Effect.Effect<Service, Refusal, Scope.Scope>
 }
 
-/** What callers may take up. */
+/** The limits for one caller. */
 export interface Limits {
   /** Bytes of one message, in either direction. */
   readonly maxMessageBytes: number

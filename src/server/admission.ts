@@ -1,4 +1,4 @@
-/** What is checked of an HTTP request before the protocol acts on it: host, origin, token, types, size and headers. */
+/** The checks of an HTTP request before the protocol acts on it: host, origin, token, types, size and headers. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"

@@ -18,7 +18,7 @@ import * as StatelessEra from "./statelessEra.ts"
 export interface Conversation {
   /** Of the session, from the `initialize` request on. */
   readonly protocolVersion: () => string | undefined
-  /** Whether the handshake of the session has succeeded. */
+  /** True once the handshake of the session has succeeded. */
   readonly isOpen: () => boolean
   /** Acts on a message. Requests, and most notifications, go on after it returns. */
   readonly receive: (message: Messages.Received, arrival: Exchange.Arrival) => Effect.Effect<void>

@@ -28,7 +28,7 @@ export interface Event {
   readonly code: number | undefined
 }
 
-/** What is kept for a reader that is away or behind. The last event always is. */
+/** The events kept for a reader that is away or behind; the last event is always kept. */
 const maxEvents = 512
 const maxBytes = 4 * 1024 * 1024
 
@@ -87,7 +87,7 @@ export class EventStream implements Exchange.Output {
     return this.#readable.await.pipe(Effect.timeoutOption(limit), Effect.onInterrupt(() => this.#left()), Effect.asVoid)
   }
 
-  /** Whether one event, or none, is all that there will be. */
+  /** True if the stream has ended with at most one event. */
   get isShort(): boolean {
     return this.isEnded && this.#last <= 1
   }

@@ -25,7 +25,7 @@ export interface Arrival {
   readonly era?: "stateless"
 }
 
-/** What is served, and to whom. */
+/** An offer, and the caller that it is served to. */
 export interface Serving {
   readonly offer: McpServer.Offer
   readonly limits: McpServer.Limits

@@ -202,7 +202,7 @@ export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
     return {
       /** Known from the `initialize` request on. */
       protocolVersion: () => caller?.protocolVersion,
-      /** Whether the handshake has succeeded. */
+      /** True once the handshake has succeeded. */
       isOpen: () => service.current() !== undefined,
       handle,
       notified: (method: string, params: JsonRpc.JsonObject) =>

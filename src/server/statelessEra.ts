@@ -15,7 +15,7 @@ import * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 
-/** Whether a request is of this era, although it may leave out what it must state. */
+/** True for a request of this era, even if it leaves out required fields. */
 export const includes = ({ method, params }: Messages.Request): boolean =>
   method === "server/discover" || method === "subscriptions/listen" ||
   Messages.metaOf(params)[Protocol.metaKey.protocolVersion] !== undefined
@@ -96,7 +96,7 @@ class Asking {
   }
 }
 
-/** What the requests of all rounds have in common. */
+/** The part that is equal in the requests of all rounds. */
 const identityOf = ({ method, params, principal = "" }: Exchange.Request): string => {
   const { _meta, inputResponses: _answers, requestState: _state, ...rest } = params
   return canonicalJson([principal, method, rest])

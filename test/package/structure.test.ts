@@ -256,7 +256,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   // a ratchet: issue 20 asks for 5,600
   cli: 9_690,
   // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")
-  server: 4_130,
+  server: 4_110,
   agent: 2_300
 }
 

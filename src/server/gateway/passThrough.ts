@@ -1,4 +1,4 @@
-/** What passes between a caller and a server: parameters, results, texts, errors and extensions of the protocol. */
+/** The parameters, results, texts, errors and extensions that pass between a caller and a server. */
 import * as Effect from "effect/Effect"
 import { objectOf } from "../../client/messages.ts"
 import { canonicalJson } from "../../json/canonical.ts"
