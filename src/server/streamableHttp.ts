@@ -28,13 +28,8 @@ type Handled = Effect.Effect<Admission.Response, Admission.Response>
 
 /** The HTTP status of an error of the stateless era; 200 for those of handlers. */
 const statuses: ReadonlyMap<number, number> = new Map([
+  ...Object.values(codes).map((code) => [code, 400] as const),
   [codes.methodNotFound, 404],
-  [codes.parse, 400],
-  [codes.invalidRequest, 400],
-  [codes.invalidParams, 400],
-  [codes.headerMismatch, 400],
-  [codes.missingCapability, 400],
-  [codes.unsupportedVersion, 400],
   [codes.overloaded, 503],
   [codes.internal, 500]
 ])

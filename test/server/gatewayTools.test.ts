@@ -50,6 +50,20 @@ describe("tools behind a gateway", () => {
       assert.strictEqual(code, -32602)
     }))
 
+  it.scopedLive("can be called by each listed name, also if a rule denies another tool of that name", () =>
+    Effect.gen(function*() {
+      const { caller } = yield* two({
+        serve: { naming: "plain" },
+        permissions: {
+          otherwise: { model: "allow", program: "allow", person: "allow" },
+          rules: [{ decision: "deny", tool: "two/same" }]
+        }
+      })
+      const listed = Gateway.named(yield* caller.call("tools/list"), "tools")
+      assert.deepStrictEqual(listed, ["alone", "mcp__one__same", "mcp_read_output"])
+      assert.strictEqual(Gateway.textOf(yield* call(caller, "mcp__one__same")), "of one")
+    }))
+
   it.scopedLive("have the definitions of their servers, without hidden text and without `execution`", () =>
     Effect.gen(function*() {
       const peer = yield* MemoryServer.make({
