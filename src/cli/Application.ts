@@ -22,7 +22,7 @@ import { nearest } from "../text/nearest.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as Answers from "./answers.ts"
 import type * as Command from "./Command.ts"
-import { Usage } from "./Command.ts"
+import { Usage, usage } from "./Command.ts"
 import * as Consent from "./consent.ts"
 import type * as Latency from "./latency.ts"
 import * as Lookup from "./lookup.ts"
@@ -218,10 +218,10 @@ const within = <A, E, R>(
   Effect.gen(function*() {
     const { configs, imports, root, stdio, timeout, urls } = shared
     if (root !== undefined || configs.length + imports.length + stdio.length + urls.length > 0) {
-      return yield* new Usage({
-        detail: "The servers are those that were found when this was begun.",
-        next: "Say --root, --config, --import, --stdio and --url outside."
-      })
+      return yield* usage(
+        "The servers are those that were found when this was begun.",
+        "Say --root, --config, --import, --stdio and --url outside."
+      )
     }
     const application = yield* open.renewed
     const names = yield* wantedOf(yield* choose(application.discovery), shared, application.discovery)

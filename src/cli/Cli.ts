@@ -45,24 +45,25 @@ const act = (
   parsed: CommandLine.Parsed,
   { commands = Commands.all, version }: Options
 ): Effect.Effect<ExitCode.ExitCode | void, Command.Failure, Screen.Screen> =>
-  Effect.flatMap(Screen.Screen, (screen): Effect.Effect<ExitCode.ExitCode | void, Command.Failure, Screen.Screen> => {
+  Effect.gen(function*() {
+    const screen = yield* Screen.Screen
     switch (parsed._tag) {
       case "Run":
-        return Answers.withEnvFiles(parsed.invocation.shared.envFiles, parsed.command.run(parsed.invocation))
+        return yield* Answers.withEnvFiles(parsed.invocation.shared.envFiles, parsed.command.run(parsed.invocation))
       case "Help": {
         const lines = parsed.command === undefined
           ? Help.ofProgram(commands, screen.columns)
           : Help.ofCommand(parsed.command, screen.columns)
-        return parsed.isAsked
-          ? screen.out(...lines)
-          : Effect.as(screen.err(...lines), ExitCode.usage)
+        if (parsed.isAsked) return yield* screen.out(...lines)
+        yield* screen.err(...lines)
+        return ExitCode.usage
       }
       case "Version":
-        return screen.out(version)
+        return yield* screen.out(version)
       case "Completions":
-        return Effect.flatMap(completions, ({ script }) => screen.out(...script(parsed.shell).split("\n")))
+        return yield* screen.out(...(yield* completions).script(parsed.shell).split("\n"))
       case "Complete":
-        return Effect.flatMap(completions, ({ print }) => print(parsed.words, commands))
+        return yield* (yield* completions).print(parsed.words, commands)
     }
   })
 

@@ -16,7 +16,7 @@ import * as ShellWords from "../text/shellWords.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Command from "./Command.ts"
-import { Usage, usage } from "./Command.ts"
+import { type Usage, usage } from "./Command.ts"
 import { type Identity, spelled } from "./offered.ts"
 import * as Screen from "./Screen.ts"
 
@@ -113,15 +113,11 @@ export const readAll = (
 const parseJson = Schema.decodeUnknownEither(Schema.parseJson())
 
 const json = (text: string, where: string): Either.Either<Json, Usage> =>
-  Either.mapBoth(parseJson(text), {
-    onLeft: () =>
-      new Usage({
-        detail: `${where} is no valid JSON.`,
-        next: `It begins with ${quote(text.slice(0, 40))}; put JSON in '…'.`
-      }),
+  Either.orElse(
     // the cast: a parser of JSON gives nothing else
-    onRight: (value) => value as Json
-  })
+    Either.map(parseJson(text), (value) => value as Json),
+    () => usage(`${where} is no valid JSON.`, `It begins with ${quote(text.slice(0, 40))}; put JSON in '…'.`)
+  )
 
 /** A JSON object that was typed or piped. */
 export const object = (text: string, where: string): Either.Either<JsonObject, Usage> =>

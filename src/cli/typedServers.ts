@@ -25,23 +25,14 @@ const shown = (option: string, text: string): string => {
   return name === "" ? option : `${option} ${UntrustedText.quote(name)}`
 }
 
-const unreadable = (option: string, text: string, example: string) =>
-  usage(`${shown(option, text)} cannot be read.`, `Write ${option} ${example}.`)
-
-/** A name alone refers to the variable, so that a secret is neither typed nor written. */
-const variable = (text: string) => {
-  const [, name, value] = /^([^=]+)(?:=(.*))?$/s.exec(text) ?? []
-  return name === undefined
-    ? unreadable("--env", text, "NAME=VALUE")
-    : Either.right([name, value ?? `\${env:${name}}`] as const)
-}
-
-const header = (text: string) => {
-  const [, name, value] = /^([^:]+):\s*(.*)$/s.exec(text) ?? []
-  return name === undefined || value === undefined
-    ? unreadable("--header", text, "'Name: value'")
-    : Either.right([name, value] as const)
-}
+/** Reads the pairs of an option. A name alone refers to the variable, so that a secret is neither typed nor written. */
+const pairs = (option: string, texts: ReadonlyArray<string>, pattern: RegExp, example: string) =>
+  Either.all(texts.map((text) => {
+    const [, name, value] = pattern.exec(text) ?? []
+    return name === undefined
+      ? usage(`${shown(option, text)} cannot be read.`, `Write ${option} ${example}.`)
+      : Either.right([name, value ?? `\${env:${name}}`] as const)
+  }))
 
 /** The entry of a command line, or of an address. */
 export const entryOf = (
@@ -52,8 +43,9 @@ export const entryOf = (
     const isUrl = typeof from === "string"
     if (isUrl && env.length > 0) return yield* usage("--env is for a program.", "Leave it out.")
     if (!isUrl && headers.length > 0) return yield* usage("--header is for an address.", "Leave it out.")
-    const pairs = yield* Either.all([...env.map(variable), ...headers.map(header)])
-    const named = pairs.length === 0 ? undefined : Object.fromEntries(pairs)
+    const variables = yield* pairs("--env", env, /^([^=]+)(?:=(.*))?$/s, "NAME=VALUE")
+    const fields = yield* pairs("--header", headers, /^([^:]+):\s*(.*)$/s, "'Name: value'")
+    const named = env.length + headers.length === 0 ? undefined : Object.fromEntries([...variables, ...fields])
     if (isUrl) return { ...(/^wss?:/i.test(from) ? { type: "ws" } : {}), url: from, ...(named && { headers: named }) }
     const [command = "", ...args] = from
     return { command, args, ...(named && { env: named }) }

@@ -6,7 +6,7 @@ import type * as ToolResult from "../../tools/ToolResult.ts"
 import * as Application from "../Application.ts"
 import * as CallResult from "../callResult.ts"
 import type * as Command from "../Command.ts"
-import { Usage } from "../Command.ts"
+import { type Usage, usage } from "../Command.ts"
 import * as NoServers from "../noServers.ts"
 import * as Offered from "../offered.ts"
 import { orNull } from "../orNull.ts"
@@ -31,7 +31,7 @@ const typed = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, 
     Effect.forEach(words, (word) => {
       const equals = word.indexOf("=")
       return equals < 1
-        ? Effect.fail(new Usage({ detail: `"${word}" is no argument.`, next: "Write name=text." }))
+        ? usage(`"${word}" is no argument.`, "Write name=text.")
         : Effect.succeed([word.slice(0, equals), word.slice(equals + 1)] as const)
     }),
     (pairs) => new Map(pairs)
@@ -47,20 +47,13 @@ const find = (ref: string, application: Application.Application) =>
 
 const check = (prompt: Offered.Prompt, given: ReadonlyMap<string, string>): Effect.Effect<void, Usage> => {
   const names = prompt.arguments.map(({ name }) => name)
+  const next = `Write mcp-runtime prompt ${signature(prompt)}.`
   const unknown = Array.from(given.keys()).find((name) => !names.includes(name))
-  const absent = prompt.arguments.find(({ name, required }) => required && !given.has(name))
-  const usage = `Write mcp-runtime prompt ${signature(prompt)}.`
   if (unknown !== undefined) {
-    return Effect.fail(
-      new Usage({
-        detail: `The prompt "${prompt.name}" takes no "${unknown}".`,
-        next: suggestion(nearest(unknown, names)) ?? usage
-      })
-    )
+    return usage(`The prompt "${prompt.name}" takes no "${unknown}".`, suggestion(nearest(unknown, names)) ?? next)
   }
-  return absent === undefined
-    ? Effect.void
-    : Effect.fail(new Usage({ detail: `The prompt "${prompt.name}" needs "${absent.name}".`, next: usage }))
+  const absent = prompt.arguments.find(({ name, required }) => required && !given.has(name))
+  return absent === undefined ? Effect.void : usage(`The prompt "${prompt.name}" needs "${absent.name}".`, next)
 }
 
 const lines = (content: ToolResult.Content): ReadonlyArray<Screen.Line> =>
@@ -69,32 +62,28 @@ const lines = (content: ToolResult.Content): ReadonlyArray<Screen.Line> =>
     : CallResult.lines([CallResult.ofContent(content)])
 
 const run: Command.Command["run"] = ({ args: [ref = "", ...words], shared }) =>
-  Effect.flatMap(typed(words), (given) =>
-    Application.use(
-      shared,
-      Offered.choiceOf(ref, shared, { answers: true, once: true }),
-      (application) =>
-        Effect.gen(function*() {
-          const screen = yield* Screen.Screen
-          const found = yield* find(ref, application)
-          yield* check(found, given)
-          const { description, messages } = yield* application.ask(
-            application.runtime.getPrompt(found.server, found.name, Object.fromEntries(given), { origin: "person" })
-          )
-          if (shared.json) {
-            yield* screen.json(Prompted, {
-              server: found.server,
-              prompt: found.name,
-              description,
-              messages: messages.map(({ content, role }) => ({ role, content: content.raw }))
-            })
-          } else {
-            for (const [at, { content, role }] of messages.entries()) {
-              yield* screen.out(...(at === 0 ? [] : [""]), [{ text: role, style: "strong" }], ...lines(content))
-            }
+  Effect.gen(function*() {
+    const given = yield* typed(words)
+    const choice = Offered.choiceOf(ref, shared, { answers: true, once: true })
+    return yield* Application.use(shared, choice, (application) =>
+      Effect.gen(function*() {
+        const screen = yield* Screen.Screen
+        const found = yield* find(ref, application)
+        yield* check(found, given)
+        const { name: prompt, server } = found
+        const { description, messages } = yield* application.ask(
+          application.runtime.getPrompt(server, prompt, Object.fromEntries(given), { origin: "person" })
+        )
+        if (shared.json) {
+          const contents = messages.map(({ content, role }) => ({ role, content: content.raw }))
+          yield* screen.json(Prompted, { server, prompt, description, messages: contents })
+        } else {
+          for (const [at, { content, role }] of messages.entries()) {
+            yield* screen.out(...(at === 0 ? [] : [""]), [{ text: role, style: "strong" }], ...lines(content))
           }
-        })
-    ))
+        }
+      }))
+  })
 
 export const command: Command.Command = {
   args: [
