@@ -48,10 +48,9 @@ export const configuration = (config: ServerConfig.ServerConfig): string => dige
  * difference; the order of arguments does. `inputs` stands elsewhere in the file: the defaults of its `${input:…}`.
  */
 export const entry = (
-  { name, raw }: Pick<Item, "name" | "raw">,
+  { inputs = [], name, raw }: Pick<Item, "inputs" | "name" | "raw">,
   sources: ReadonlyArray<Pick<Scope.Provenance, "origin" | "path" | "provider" | "scope">>,
-  root: string,
-  inputs: NonNullable<Scope.Expansion["inputs"]> = []
+  root: string
 ): string =>
   `sha256:${
     sha256(canonicalJson([

@@ -28,8 +28,6 @@ interface Around {
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
   /** The invalid entries of files, which are reported already. */
   readonly reported: ReadonlySet<Scope.Provenance>
-  /** By an entry of the file that declares them, because a file that several hosts read declares other inputs for each. */
-  readonly inputs: ReadonlyMap<Scope.Provenance, ReadonlyArray<Dialect.Input>>
   readonly isEnabled: (name: string, enabled: boolean) => boolean
 }
 
@@ -48,11 +46,10 @@ const expansionOf = (
   merged: Merge.Merged,
   entry: ServerConfig.Entry,
   fingerprint: string,
-  { inputs, options, place: { home, platform, root } }: Around
+  { options, place: { home, platform, root } }: Around
 ): Scope.Expansion => {
   const { path, provider, scope } = merged.provenance
   const configDir = path === undefined ? root : folderOf(path)
-  const declared = inputs.get(merged.provenance) ?? []
   // relative paths of the workspace begin there, and those of other files at the file
   const isOfRoot = path === undefined || scope === "project" || scope === "local"
   const isOnlyOwn = options.expandFrom === "entry" ||
@@ -76,7 +73,7 @@ const expansionOf = (
       ? { own: new Map(Array.from(entry.env, ([name, text]) => [name, Redacted.make(text)])) }
       : undefined),
     ...(isOnlyOwn ? { onlyOwn: true } : undefined),
-    ...(declared.length === 0 ? undefined : { inputs: declared })
+    ...(merged.inputs === undefined ? undefined : { inputs: merged.inputs })
   }
 }
 
@@ -112,17 +109,12 @@ const candidateOf = (
 /** The configuration of an owner of a name, its state as far as it does not depend on trust, and its issues. */
 const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   const { dropped, name, provenance, sameAs, shadows, sources } = merged
-  const { inputs, place, policies } = around
+  const { place, policies } = around
   const about = { ...provenance, server: name }
   const error = (kind: ConfigIssue.EntryFault, why?: ConfigIssue.Detail) => ConfigIssue.make(about, "error", kind, why)
   const fingerprint = merged._tag === "Given"
     ? Fingerprint.of(merged.config)
-    : Fingerprint.entry(
-      merged,
-      sources.length === 0 ? [provenance] : sources,
-      place.root,
-      inputs.get(provenance)
-    )
+    : Fingerprint.entry(merged, sources.length === 0 ? [provenance] : sources, place.root)
   const base = { name, provenance, shadows, sources, sameAs, fingerprint }
   const invalid = (kind: ConfigIssue.EntryFault, issue: ConfigIssue.ConfigIssue): Draft => ({
     found: { ...base, state: { _tag: "Invalid", kind }, entry: undefined, config: undefined },
@@ -168,7 +160,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   // a plugin was approved when it was installed, so only the overrides that its command line hides are reported
   const hazards = entry === undefined || rights.loaderVariables
     ? []
-    : Hazards.hazards(entry, inputs.get(provenance))
+    : Hazards.hazards(entry, merged.inputs)
       .filter(({ kind }) => !rights.start || kind === "launch-override")
   return {
     found: { ...base, state: { _tag: enabled ? "Ready" : "Disabled" }, entry, config },
@@ -235,9 +227,6 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
       options,
       policies,
       reported: new Set(items.filter(({ _tag }) => _tag === "Invalid").map(({ provenance }) => provenance)),
-      inputs: new Map(
-        files.flatMap(({ inputs, items }) => items.map(({ provenance }) => [provenance, inputs] as const))
-      ),
       isEnabled: (name, enabled) => !off.has(name) && (enabled || on.has(name))
     }
     const drafts = Merge.merge([...files, Merge.ofCode(options.servers)]).map(decide(around))

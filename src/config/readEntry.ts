@@ -28,7 +28,13 @@ import type * as ServerConfig from "./ServerConfig.ts"
  * - `Given`: it is no entry, but a configuration that the application gives in code.
  */
 export type Item =
-  & { readonly name: string; readonly provenance: Scope.Provenance; readonly raw: Value }
+  & {
+    readonly name: string
+    readonly provenance: Scope.Provenance
+    readonly raw: Value
+    /** The questions of its file, if there are any. A file that several hosts read has other ones for each. */
+    readonly inputs?: ReadonlyArray<Dialect.Input>
+  }
   & (
     | {
       readonly _tag: "Server"

@@ -191,10 +191,11 @@ export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Conte
     if (row.inputs === undefined || !isTable(beside)) continue
     for (const input of inputsOf(beside, row.inputs)) declared.set(input.id, input)
   }
+  const inputs = Array.from(declared.values())
   return {
-    items: Array.from(items.values()),
+    items: Array.from(items.values(), (item) => inputs.length === 0 ? item : { ...item, inputs }),
     issues,
-    inputs: Array.from(declared.values()),
+    inputs,
     policy: rules?.policy,
     permissions: rules?.permissions,
     switches: row.switches && switchesOf(row.switches, root, context),

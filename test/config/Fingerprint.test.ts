@@ -284,13 +284,13 @@ describe("the fingerprint of an entry", () => {
       Fingerprint.entry({ name: "docs", raw }, [below], "/work"),
       Fingerprint.entry({ name: "docs", raw }, [place, below], "/work"),
       Fingerprint.entry({ name: "docs", raw }, [below, place], "/work"),
-      Fingerprint.entry({ name: "docs", raw }, [place], "/work", [{ id: "x", default: "safe" }]),
-      Fingerprint.entry({ name: "docs", raw }, [place], "/work", [{ id: "x", default: "--evil" }])
+      Fingerprint.entry({ name: "docs", raw, inputs: [{ id: "x", default: "safe" }] }, [place], "/work"),
+      Fingerprint.entry({ name: "docs", raw, inputs: [{ id: "x", default: "--evil" }] }, [place], "/work")
     ]
     assert.strictEqual(new Set(all).size, all.length)
     assert.strictEqual(
-      Fingerprint.entry({ name: "docs", raw }, [place], "/work", [{ id: "x" }, { id: "y" }]),
-      Fingerprint.entry({ name: "docs", raw }, [place], "/work", [{ id: "y" }, { id: "x" }])
+      Fingerprint.entry({ name: "docs", raw, inputs: [{ id: "x" }, { id: "y" }] }, [place], "/work"),
+      Fingerprint.entry({ name: "docs", raw, inputs: [{ id: "y" }, { id: "x" }] }, [place], "/work")
     )
   })
 })
