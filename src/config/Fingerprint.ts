@@ -39,7 +39,7 @@ const identities = new WeakMap<ServerConfig.ServerConfig, string>()
 export const isSame = (one: ServerConfig.ServerConfig | undefined, other: ServerConfig.ServerConfig): boolean =>
   one === other || (one !== undefined && of(one) === of(other))
 
-/** All of a configuration, names, filters and limits included: whether anything has changed at all. */
+/** All of a configuration, names, filters and limits included. */
 export const configuration = (config: ServerConfig.ServerConfig): string => digest(config, () => true)
 
 /**
@@ -73,9 +73,8 @@ const digest = (config: ServerConfig.ServerConfig, counts: (field: string) => bo
 const plain = (value: unknown): unknown => {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value
   if (typeof value === "number") {
-    return Number.isFinite(value) && !Object.is(value, -0)
-      ? value
-      : ["number", text(value)]
+    if (Object.is(value, -0)) return ["number", "-0"]
+    return Number.isFinite(value) ? value : ["number", String(value)]
   }
   if (typeof value !== "object") return [typeof value, String(value)]
   if (Array.isArray(value)) return ["list", ...value.map(plain)]
@@ -90,5 +89,3 @@ const plain = (value: unknown): unknown => {
     Object.entries(value).flatMap(([key, item]) => item === undefined ? [] : [[key, plain(item)]])
   )
 }
-
-const text = (value: number): string => Object.is(value, -0) ? "-0" : String(value)

@@ -279,15 +279,21 @@ export const shortName = (name: string): string => name.replace(/^.*\//s, "")
  */
 export const options = (document: Table, as?: string): ReadonlyArray<Option> => {
   const server = serverOf(document)
-  const own = shortName(text(server, "name") ?? "")
+  const short = shortName(text(server, "name") ?? "")
   const prefix = as === undefined ? "" : `${as.replaceAll(/[^\w.-]+/g, "-")}-`
   const option = (from: Table, source: string, read: (questions: Questions, from: Table) => Table | Fault): Option => {
     const questions = new Questions(prefix)
     const entry = read(questions, from)
     const { inputs, optional } = questions
-    const item = isFault(entry) ? undefined : itemOf(own, entry)
+    const item = isFault(entry) ? undefined : itemOf(short, entry)
     const checked = item?._tag === "Invalid" ? { kind: item.kind, at: item.at } : entry
-    return { name: as ?? own, source: text(from, source) ?? "", entry: checked, inputs: [...inputs.values()], optional }
+    return {
+      name: as ?? short,
+      source: text(from, source) ?? "",
+      entry: checked,
+      inputs: [...inputs.values()],
+      optional
+    }
   }
   return [
     ...tables(server.get("packages")).map((from) => option(from, "registryType", packageOf)),
@@ -444,8 +450,8 @@ export const search = (
   return fetched(limits.address, [`v0.1/${query}`, `v0/${query}`], limits).pipe(
     Effect.map(({ root }) =>
       tables(root?.get("servers"))
-        .filter((one) => listed(one).get("status") !== "deleted" && listed(one).get("isLatest") !== false)
-        .map((one) => matchOf(serverOf(one)))
+        .filter((root) => listed(root).get("status") !== "deleted" && listed(root).get("isLatest") !== false)
+        .map((root) => matchOf(serverOf(root)))
         .filter(({ name }) => reference.test(name))
         .slice(0, 30)
     ),

@@ -26,7 +26,7 @@ export class TrustStore extends Context.Tag("effect-mcp-runtime/config/TrustStor
   readonly setAside: (key: string) => Effect.Effect<void, Failure>
   /** Runs an effect while no other process has the lock with this key. */
   readonly locked: (key: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failure, R>
-  /** The place of a key in a message, such as the path of its file. */
+  /** The name of a key in a message, such as the path of its file. */
   readonly nameOf: (key: string) => string
 }>() {}
 

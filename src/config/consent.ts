@@ -51,11 +51,11 @@ const hidden = (template: string): string => {
   const names = Interpolation.parse(template).flatMap((part) =>
     typeof part === "string" ? [] : [quoted(`${part.kind}:${part.name}`)]
   )
-  const places = (template.match(hosts) ?? []).map((address) => quoted(withoutUser(address)))
+  const addresses = (template.match(hosts) ?? []).map((address) => quoted(withoutUser(address)))
   return [
     `(hidden, ${template.length} characters)`,
     ...(names.length === 0 ? [] : [`with ${names.join(", ")}`]),
-    ...(places.length === 0 ? [] : [`to ${places.join(", ")}`])
+    ...(addresses.length === 0 ? [] : [`to ${addresses.join(", ")}`])
   ].join(" ")
 }
 
