@@ -87,7 +87,8 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     assertWhole()
     assert.strictEqual(code, 4)
     assert.match(stderr, /^npx is installing @scope\/slow for slow: /m)
-    assert.match(stderr, /^error: slow: still connecting$/m)
+    // the limit of the command and that of the connect end at about the same time
+    assert.match(stderr, /^error: slow: (?:still connecting|not connected within 1s; still in the install phase)$/m)
   })
 
   it("is named by the doctor", async () => {
