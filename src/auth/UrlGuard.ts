@@ -4,6 +4,7 @@
  */
 import * as Either from "effect/Either"
 import ipaddr from "ipaddr.js"
+import * as Unicode from "../text/unicode.ts"
 
 export type Fault =
   | "malformed"
@@ -105,16 +106,14 @@ const isAmong = (host: string, list: ReadonlyArray<string>): boolean =>
       : host === canonicalHost(written)
   )
 
-/** Spaces and invisible characters: the URL parser removes some, and a person would not see the others. */
-const hiding = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
-
 /** Stricter than the URL parser, which admits dollars and backticks in a name. */
 const hostName = /^[\w-]+(?:\.[\w-]+)*$/
 
 const parse = (url: string | URL): Verdict => {
   const text = typeof url === "string" ? url : url.href
   if (text.length > maxLength) return Either.left("too-long")
-  if (hiding.test(text)) return Either.left("characters")
+  // the URL parser removes some, and a person would not see the others
+  if (Unicode.hasBlank(text)) return Either.left("characters")
   if (!URL.canParse(text)) return Either.left("malformed")
   const parsed = new URL(text)
   if (parsed.protocol !== "https:" && parsed.protocol !== "http:") return Either.left("scheme")

@@ -1,4 +1,5 @@
 /** Values that are known to be secret, each for as long as it has a holder. */
+import * as Unicode from "../text/unicode.ts"
 import { plain, type Span } from "./textViews.ts"
 import * as WordFinder from "./wordFinder.ts"
 
@@ -35,9 +36,8 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
   return Array.from(forms).filter((form) => form.length >= shortest)
 }
 
-/** What can stand within a value that was written in pieces. */
-const gap =
-  /(?:\\|=)?\r?\n[ \t>|#*]{0,64}|["'`][ \t]{0,8}[+.,&]?\s{0,64}["'`]|\u001b|[\u00ad\u200b-\u200f\u2060\ufeff]/y
+/** What can stand within a value that was written in pieces, beside a character that does not show. */
+const gap = /(?:\\|=)?\r?\n[ \t>|#*]{0,64}|["'`][ \t]{0,8}[+.,&]?\s{0,64}["'`]/y
 
 /** Precedes the note of how much of a text was left out. */
 const cutMark = "…"
@@ -51,7 +51,7 @@ const endOf = (text: string, at: number, form: string, from: number): number | u
     if (text[next] !== form[index]) {
       if (next >= text.length || text[next] === cutMark) return next - at >= shortestPart ? next : undefined
       gap.lastIndex = next
-      next += gap.exec(text)?.[0].length ?? 0
+      next += gap.exec(text)?.[0].length ?? (Unicode.isUnseen(text.charCodeAt(next)) ? 1 : 0)
       if (text[next] !== form[index]) return undefined
     }
     next++

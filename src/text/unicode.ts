@@ -50,6 +50,9 @@ export const kindOf = (point: number): Kind | undefined => {
 export const mayHide = (text: string): boolean =>
   /[^\P{C}\t\n\r]|[\p{M}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\ufffc]/u.test(text)
 
+/** True if a text has a space, or a character that does not show. */
+export const hasBlank = (text: string): boolean => /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
+
 /** Replaces the characters that a terminal obeys or does not show, and halves of surrogate pairs. */
 export const replaceUnsafe = (text: string, replace: (char: string) => string): string =>
   text.replace(
