@@ -54,7 +54,9 @@ const tags = McpError.McpError.members.map(({ _tag }) => _tag)
 const reasonsOf = (tag: string): ReadonlyArray<string> => {
   const fields: Readonly<Record<string, unknown>> = McpError.McpError.members.find(({ _tag }) => _tag === tag)?.fields
     ?? {}
-  return Array.from(String(fields["reason"] ?? fields["why"]).matchAll(/"([\w-]+)"/g), ([, literal]) => literal!)
+  const literals = String(fields["reason"] ?? fields["why"]).matchAll(/"([\w-]+)"/g)
+  // a field with a default names its literals twice
+  return Array.from(new Set(Array.from(literals, ([, literal]) => literal!)))
 }
 
 /** The rules of a facet for a reason of a tag: more than one if other fields decide, too. */
