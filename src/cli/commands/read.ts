@@ -22,12 +22,6 @@ export const Read = Schema.Struct({
   }))
 })
 
-/** The beginning of a template, which all of its URIs have in common. */
-const beginning = (template: string): string => {
-  const brace = template.indexOf("{")
-  return brace < 0 ? template : template.slice(0, brace)
-}
-
 interface Entry {
   readonly server: string
   readonly uri?: string
@@ -38,7 +32,8 @@ interface Entry {
 export const owners = (uri: string, entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
   const listed = entries.filter((one) => one.uri === uri).map(({ server }) => server)
   if (listed.length > 0) return [...new Set(listed)]
-  const fitting = entries.map(({ server, uriTemplate = "" }) => ({ server, start: beginning(uriTemplate) }))
+  // the beginning of a template is common to all of its URIs
+  const fitting = entries.map(({ server, uriTemplate = "" }) => ({ server, start: uriTemplate.split("{", 1)[0]! }))
     .filter(({ start }) => start !== "" && uri.startsWith(start))
   const longest = Math.max(...fitting.map(({ start }) => start.length))
   return [...new Set(fitting.filter(({ start }) => start.length === longest).map(({ server }) => server))]

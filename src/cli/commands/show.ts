@@ -31,13 +31,12 @@ const parameterLines = (
     ...[Shape.text(schema, "format") ?? []].flat()
   ]
   const about = Shape.text(schema, "description") ?? Shape.text(schema, "title")
-  const inside = depth >= deepest ?
-    [] :
-    Shape.alternatives(root, schema).flatMap((one) =>
+  const inside = depth >= deepest
+    ? []
+    : Shape.alternatives(root, schema).flatMap((one) =>
       [one, ...Shape.alternatives(root, Shape.items(one))].flatMap(Shape.properties)
     )
-  const isNested = inside.length > 0
-  const type = Shape.typeText(root, schema, isNested ? 2 : 0)
+  const type = Shape.typeText(root, schema, inside.length > 0 ? 2 : 0)
   return [
     [indent, strong(name), ": ", type, ...(notes.length === 0 ? [] : [weak(`  ${notes.join(", ")}`)])],
     ...(about === undefined ? [] : textLines(about, `${indent}    `)),
@@ -45,12 +44,12 @@ const parameterLines = (
   ]
 }
 
-const hints = ({ tool: { annotations } }: McpRuntime.RuntimeTool): ReadonlyArray<string> => [
-  ...(annotations.readOnlyHint === true ? ["only reads"] : []),
-  ...(annotations.destructiveHint === true ? ["may destroy"] : []),
-  ...(annotations.idempotentHint === true ? ["can be repeated"] : []),
-  ...(annotations.openWorldHint === true ? ["reaches other systems"] : [])
-]
+const hints = [
+  ["readOnlyHint", "only reads"],
+  ["destructiveHint", "may destroy"],
+  ["idempotentHint", "can be repeated"],
+  ["openWorldHint", "reaches other systems"]
+] as const
 
 /** `name(a: number, b?: string)` */
 export const signature = (name: string, schema: JsonObject): string => {
@@ -60,27 +59,27 @@ export const signature = (name: string, schema: JsonObject): string => {
   return `${name}(${each.join(", ")})`
 }
 
+const section = (title: string, schema: JsonObject): ReadonlyArray<Screen.Line> => {
+  const parameters = Shape.parameters(schema)
+  return parameters.length === 0
+    ? []
+    : ["", [strong(title)], ...parameters.flatMap((one) => parameterLines(schema, one, 0))]
+}
+
 export const lines = (found: McpRuntime.RuntimeTool): ReadonlyArray<Screen.Line> => {
-  const { description, inputSchema, name, tool } = found
+  const { description, inputSchema, name, tool: { annotations, outputSchema = {} } } = found
   const identity = Offered.identityOf(found)
-  const { outputSchema } = tool
-  const parameters = Shape.parameters(inputSchema)
-  const results = outputSchema === undefined ? [] : Shape.parameters(outputSchema)
-  const example = parameters.filter(({ required }) => required).map(({ name }) => ` ${name}=…`).join("")
-  const said = hints(found)
+  const required = Shape.parameters(inputSchema).filter(({ required }) => required)
+  const claims = hints.flatMap(([hint, words]) => annotations[hint] === true ? [words] : [])
   return [
     [strong(signature(Offered.spelled(identity), inputSchema))],
     [weak(`for a model: ${name}`)],
-    ...(said.length === 0 ? [] : [[weak(`it says of itself: ${said.join(", ")}`)]]),
+    ...(claims.length === 0 ? [] : [[weak(`it says of itself: ${claims.join(", ")}`)]]),
     ...(description === undefined ? [] : ["", ...textLines(description.trim(), "")]),
-    ...(parameters.length === 0
-      ? []
-      : ["", [strong("Parameters")], ...parameters.flatMap((one) => parameterLines(inputSchema, one, 0))]),
-    ...(results.length === 0 || outputSchema === undefined
-      ? []
-      : ["", [strong("Result")], ...results.flatMap((one) => parameterLines(outputSchema, one, 0))]),
+    ...section("Parameters", inputSchema),
+    ...section("Result", outputSchema),
     "",
-    [weak(`mcp-runtime call ${Offered.format(identity)}${example}`)]
+    [weak(`mcp-runtime call ${Offered.format(identity)}${required.map(({ name }) => ` ${name}=…`).join("")}`)]
   ]
 }
 
