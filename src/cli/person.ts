@@ -134,8 +134,11 @@ const visit = (screen: Shown, url: string | undefined) =>
 /** The length of the longest text in the question, as it would be shown. */
 const lengthOf = ({ message, requestedSchema, url = "" }: InputHandlers.Elicitation): number => {
   let longest = 0
-  JSON.stringify([message, url, requestedSchema], (_, value: unknown) => {
-    if (typeof value === "string") longest = Math.max(longest, UntrustedText.escape(value).length)
+  // also the names of fields, which are shown where a field has no title
+  JSON.stringify([message, url, requestedSchema], (key, value: unknown) => {
+    for (const text of [key, value]) {
+      if (typeof text === "string") longest = Math.max(longest, UntrustedText.escape(text).length)
+    }
     return value
   })
   return longest
@@ -149,7 +152,13 @@ const answer = (
   Effect.gen(function*() {
     const { message, mode, requestedSchema, server, url } = elicitation
     const declined = (why: string) =>
-      Effect.as(screen.note([{ text: "declined: ", style: "warning" }, `${server} asks ${why}`]), declines)
+      Effect.as(
+        (screen.isInteractive ? screen.err : screen.note)([
+          { text: "declined: ", style: "warning" },
+          `${server} asks ${why}`
+        ]),
+        declines
+      )
     if (!screen.isInteractive) {
       const text = UntrustedText.excerpt(message, 200)
       return yield* declined(`something, and there is no terminal to answer at: ${text}`)

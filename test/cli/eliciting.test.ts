@@ -128,7 +128,8 @@ describe("a question of a server", () => {
         const long of [
           { requestedSchema, message: "a".repeat(9_000) },
           { requestedSchema, message: "\u200b".repeat(1_500) },
-          { requestedSchema: { ...requestedSchema, properties: { sure: described } } }
+          { requestedSchema: { ...requestedSchema, properties: { sure: described } } },
+          { requestedSchema: { ...requestedSchema, properties: { ["n".repeat(9_000)]: { type: "string" } } } }
         ]
       ) {
         const { answer, asked, err } = yield* put(long, ["", "y"])
