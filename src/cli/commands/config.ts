@@ -28,6 +28,8 @@ import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as TypedServers from "../typedServers.ts"
 
+const wrong = (detail: string, next = "See mcp-runtime config --help.") => usage(detail, next)
+
 const overview = ({ shared }: Command.Invocation) =>
   Lookup.look(shared, ({ discovery }) =>
     Effect.gen(function*() {
@@ -40,10 +42,12 @@ const overview = ({ shared }: Command.Invocation) =>
     }))
 
 /** The file that the package has for editors. */
-const schema = Effect.flatMap(Screen.Screen, (screen) => {
-  const published = createRequire(import.meta.url)("effect-mcp-runtime/schema/mcp-client.schema.json")
-  return screen.json(Schema.Unknown, published)
-})
+const schema = (_: Command.Invocation, words: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    if (words.length > 0) return yield* wrong("config schema takes no file.")
+    const published = createRequire(import.meta.url)("effect-mcp-runtime/schema/mcp-client.schema.json")
+    yield* (yield* Screen.Screen).json(Schema.Unknown, published)
+  })
 
 /** The document of `config validate --json`. */
 export const Validated = Schema.Struct({
@@ -91,8 +95,14 @@ const only = (path: string, bytes: Uint8Array, host: string | undefined) =>
     )
   )
 
-const validate = (file: string, { shared, value }: Command.Invocation) =>
+const validate = ({ shared, value }: Command.Invocation, [file, ...others]: ReadonlyArray<string>) =>
   Effect.gen(function*() {
+    if (file === undefined || others.length > 0) {
+      return yield* wrong(
+        "config validate takes a file.",
+        "Write mcp-runtime config validate FILE, or - for what is piped in."
+      )
+    }
     const screen = yield* Screen.Screen
     const host = value("host")
     if (host !== undefined) yield* Lookup.knownHost(host)
@@ -119,8 +129,6 @@ const validate = (file: string, { shared, value }: Command.Invocation) =>
     }
     return valid ? ExitCode.ok : ExitCode.config
   })
-
-const wrong = (detail: string, next = "See mcp-runtime config --help.") => usage(detail, next)
 
 /** An entry for the file of the user, whose programs start anywhere: one that names a file of this folder starts here. */
 const anchored = (entry: TypedServers.Entry, { root = "." }: Command.Shared) =>
@@ -170,42 +178,32 @@ const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<s
     else yield* screen.out(...NoServers.lines(found, near, screen.columns))
   })
 
+type Run = (
+  invocation: Command.Invocation,
+  words: ReadonlyArray<string>
+) => ReturnType<Command.Command["run"]>
+
+/** The actions by their words, each with the options that it takes of those that change a file. */
+const actions = new Map<string | undefined, { readonly options: ReadonlyArray<string>; readonly run: Run }>([
+  [undefined, { options: [], run: overview }],
+  ["add", { options: ["force", "workspace"], run: add }],
+  ["remove", { options: ["workspace"], run: remove }],
+  ["import", { options: ["workspace"], run: importing }],
+  ["validate", { options: [], run: validate }],
+  ["schema", { options: [], run: schema }]
+])
+
+const names = Array.from(actions.keys()).filter((name) => name !== undefined)
+
 const run: Command.Command["run"] = (invocation) => {
-  const [action, ...words] = invocation.args
-  const [file] = words
-  const stray = ["force", "workspace"].find((option) =>
-    invocation.isSet(option) && changing[option]?.includes(action ?? "") !== true
-  )
-  if (stray !== undefined && (action === undefined || actions.includes(action))) {
-    return wrong(`--${stray} is not for config${action === undefined ? "" : ` ${action}`}.`, "Leave it out.")
-  }
-  switch (action) {
-    case undefined:
-      return overview(invocation)
-    case "add":
-      return add(invocation, words)
-    case "remove":
-      return remove(invocation, words)
-    case "import":
-      return importing(invocation, words)
-    case "validate":
-      return file === undefined || words.length > 1
-        ? wrong("config validate takes a file.", "Write mcp-runtime config validate FILE, or - for what is piped in.")
-        : validate(file, invocation)
-    case "schema":
-      return file === undefined ? schema : wrong("config schema takes no file.")
-    default:
-      return wrong(`There is no action "${action}".`, suggestion(nearest(action, actions)))
-  }
+  const [word, ...words] = invocation.args
+  const action = actions.get(word)
+  if (action === undefined) return wrong(`There is no action "${word}".`, suggestion(nearest(`${word}`, names)))
+  const stray = ["force", "workspace"].find((option) => invocation.isSet(option) && !action.options.includes(option))
+  return stray === undefined
+    ? action.run(invocation, words)
+    : wrong(`--${stray} is not for config${word === undefined ? "" : ` ${word}`}.`, "Leave it out.")
 }
-
-/** The options of the actions that change a file. */
-const changing: { readonly [option: string]: ReadonlyArray<string> } = {
-  force: ["add"],
-  workspace: ["add", "remove", "import"]
-}
-
-const actions = ["add", "remove", "import", "validate", "schema"]
 
 export const command: Command.Command = {
   description: [
@@ -219,7 +217,7 @@ export const command: Command.Command = {
     {
       name: "action",
       about: "add, remove, import, validate or schema, or nothing to see what was found.",
-      choices: actions,
+      choices: names,
       required: false
     },
     {
