@@ -1,6 +1,7 @@
 // @effect-diagnostics nodeBuiltinImport:off -- this is where a line is typed on the terminal of the process
 /** One question, and the line that is typed after it. */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { Writable } from "node:stream"
@@ -21,29 +22,24 @@ export const over =
   (input: NodeJS.ReadableStream, output: NodeJS.WritableStream, interrupt: () => void) =>
   (question: string, isHidden = false): Effect.Effect<string | undefined> =>
     Effect.acquireUseRelease(
-      Effect.map(loaded, ({ createInterface }) => ({
-        lines: createInterface({ input, output: isHidden ? nowhere() : output, terminal: isHidden }).on(
-          "SIGINT",
-          interrupt
-        ),
-        // the line of the question ends with the one that is typed, if that is shown
-        isOpen: true
-      })),
-      (state) =>
+      Effect.map(loaded, ({ createInterface }) =>
+        createInterface({ input, output: isHidden ? nowhere() : output, terminal: isHidden }).on("SIGINT", interrupt)),
+      (lines) =>
         Effect.async<string | undefined>((resume) => {
-          state.lines.once("line", (line) => {
-            state.isOpen = isHidden
-            resume(Effect.succeed(line))
-          })
-          state.lines.once("close", () => resume(Effect.as(Effect.void, undefined)))
+          lines.once("line", (line) =>
+            resume(Effect.succeed(line)))
+          lines.once("close", () =>
+            resume(Effect.as(Effect.void, undefined)))
           output.write(question)
         }),
-      (state) =>
+      (lines, exit) =>
         Effect.sync(() => {
           // what is typed is shown again
-          state.lines.close()
+          lines.close()
           input.pause()
-          if (state.isOpen) output.write("\n")
+          // the line of the question ends with the one that is typed, if that is shown
+          const isEnded = !isHidden && Exit.isSuccess(exit) && exit.value !== undefined
+          if (!isEnded) output.write("\n")
         })
     )
 

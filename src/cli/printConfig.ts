@@ -139,14 +139,12 @@ export const Entry = Schema.Struct({
 /** The name of the entry, and the command of the package. */
 const program = { name: "mcp-runtime", command: "npx", args: ["-y", "effect-mcp-runtime", "serve"] }
 
-/** The options of every command that decide which servers the gateway has, in the order of the entry. */
-const serverOptions = "config root import server stdio url name env header env-file timeout".split(" ")
+/** The options that the entry repeats: those that decide which servers the gateway has, and how it offers them. */
+const options = ("config root import server stdio url name env header env-file timeout "
+  + "share output allow search plain caller-decides").split(" ")
 
 /** The options with paths, which are made whole, because a host starts the program in another folder. */
 const pathOptions = new Set(["config", "root", "env-file"])
-
-/** The options that concern only this run: how it listens, and what it prints. */
-const runOptions = new Set(["print-config", "http", "host", "allow-host", "allow-origin", "token-file", "no-token"])
 
 /** The workspace of the servers, if any of them starts there. */
 const rootOf = ({ root, stdio }: Command.Shared, { servers }: ConfigDiscovery.Discovery): string | undefined =>
@@ -164,30 +162,21 @@ const hasSecret = ({ config, provenance }: ConfigDiscovery.Found): boolean => {
   return Secrets.named(config).some(isLiteral) || texts.some(Hazards.hasSecret)
 }
 
-/** The options of this invocation that the entry repeats: those with values, and then the flags. */
-const carriedOver = (
-  { isSet, shared, values }: Command.Invocation,
-  options: ReadonlyArray<Command.Option>,
-  discovery: ConfigDiscovery.Discovery
-): Effect.Effect<ReadonlyArray<string>, never, Path.Path> =>
+/** The options of this invocation that the entry repeats. A flag has an empty value. */
+const repeated = ({ shared, values }: Command.Invocation, discovery: ConfigDiscovery.Discovery) =>
   Effect.map(Path.Path, ({ resolve }) => {
-    const gatewayOptions = options.filter(({ name }) => !runOptions.has(name))
-    const valued = gatewayOptions.filter(({ value }) => value !== undefined).map(({ name }) => name)
-    const flags = gatewayOptions.filter(({ name, value }) => value === undefined && isSet(name))
     const root = rootOf(shared, discovery)
     const valuesOf = (name: string) => name !== "root" ? values(name) : root === undefined ? [] : [root]
-    return [
-      ...[...serverOptions, ...valued].flatMap((name) =>
-        valuesOf(name).flatMap((value) => [`--${name}`, pathOptions.has(name) ? resolve(value) : value])
-      ),
-      ...flags.map(({ name }) => `--${name}`)
-    ]
+    return options.flatMap((name) =>
+      valuesOf(name).flatMap((value) =>
+        value === "" ? [`--${name}`] : [`--${name}`, pathOptions.has(name) ? resolve(value) : value]
+      )
+    )
   })
 
 /** Writes the entry with which a host starts this gateway to stdout, and the place for it to stderr. */
 export const run = (
   invocation: Command.Invocation,
-  options: ReadonlyArray<Command.Option>,
   host: string,
   { discovery, near }: Lookup.Found
 ): Effect.Effect<void, Command.Failure, Screen.Screen> =>
@@ -213,7 +202,7 @@ export const run = (
     const screen = yield* Screen.Screen
     const files = yield* FileSystem.FileSystem
     yield* Answers.make(invocation.shared, discovery.servers, new Set(), true)
-    const args = [...program.args, ...(yield* carriedOver(invocation, options, discovery))]
+    const args = [...program.args, ...(yield* repeated(invocation, discovery))]
     const environment = yield* HostEnvironment.HostEnvironment
     const { format, paths, root, text } = print(dialect, { ...program, args }, environment, ConfigDiscovery.defaults)
     const existing = yield* Effect.filter(paths, (path) => Effect.orElseSucceed(files.exists(path), () => false))

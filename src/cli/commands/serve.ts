@@ -209,7 +209,7 @@ const run: Command.Command["run"] = (invocation) => {
     const host = value("print-config")
     if (host !== undefined) {
       const printConfig = yield* Effect.promise(() => import("../printConfig.ts"))
-      return yield* Application.over(shared, (found) => printConfig.run(invocation, command.options, host, found))
+      return yield* Application.over(shared, (found) => printConfig.run(invocation, host, found))
     }
     const environment = yield* withDepth(shared, yield* HostEnvironment.HostEnvironment)
     return yield* Application.over(shared, ({ adapt, discovery }) =>
