@@ -147,8 +147,9 @@ const filled = ({ origin, variable }: From) => {
   }
   const fill = (rule: Document.Value): Value => {
     if (isText(rule)) {
+      if (!rule.includes("${")) return rule
       const { template } = Interpolation.canonical({ bare: true, env: true }, rule)
-      return rule.includes("${") ? Either.getOrUndefined(Interpolation.fill(template, valueOf)) : rule
+      return Either.getOrUndefined(Interpolation.fill(template, valueOf))
     }
     const parts = isTable(rule) ? Array.from(rule.values()) : list(rule)
     const full = parts.map(fill).filter((part) => part !== undefined)

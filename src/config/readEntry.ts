@@ -69,8 +69,8 @@ const everyField: Dialect.Fields = Object.fromEntries(
     .flatMap(([key, { aliases = [] }]) => [key, ...aliases].map((word) => [word, { is: key as Dialect.Meaning }]))
 )
 
-/** Longer than any key that there is. */
-const longestKey = 64
+/** Different keys of a document that are compared with those of its host, which takes most of the time. */
+const mostCompared = 256
 
 const unhelpful: ReadonlySet<Dialect.Meaning> = new Set(["unknown", "ignored", "refused"])
 
@@ -84,13 +84,11 @@ export const keysOf = (row: Dialect.Dialect, root = ""): Keys => {
     row.closed === true ? {} : common
   ]
   const fieldOf = (key: string): Dialect.Field | undefined => tables.find((table) => Object.hasOwn(table, key))?.[key]
-  // made for the first misspelt key: most files have none
-  let helpful: ReadonlyArray<string> | undefined
+  const compared = new Map<string, string | undefined>()
   const meant = (written: string): string | undefined => {
-    helpful ??= Object.entries<Dialect.Field>(Object.assign({}, ...tables.toReversed()))
+    const helpful = Object.entries<Dialect.Field>(Object.assign({}, ...tables.toReversed()))
       .filter(([, { deprecated, foreign, is }]) => deprecated !== true && foreign !== true && !unhelpful.has(is))
-      .map(([key]) => key)
-    return fieldOf(written)?.instead ?? nearest(written, helpful)[0]
+    return fieldOf(written)?.instead ?? nearest(written, helpful.map(([key]) => key))[0]
   }
   return {
     row,
@@ -99,7 +97,8 @@ export const keysOf = (row: Dialect.Dialect, root = ""): Keys => {
       return field?.is === "unknown" ? undefined : field
     },
     hint: (key) => {
-      const word = key.length > longestKey ? undefined : meant(key)
+      if (compared.size < mostCompared && !compared.has(key)) compared.set(key, meant(key))
+      const word = compared.get(key)
       return word === undefined ? undefined : `is ${word} meant?`
     }
   }
