@@ -188,7 +188,7 @@ describe("the documents", () => {
     const both = named(/`mcporter (\w+)/g).filter((command) => Commands.all.some(({ name }) => name === command))
     assert.includeMembers(both, ["list", "serve"])
     assert.deepStrictEqual(both.filter((command) => !rows.includes(command)), [])
-    assert.notMatch(page, /this has not: [^.]*\bthe server side\b/)
+    assert.notMatch(page, /this package has not: [^.]*\bthe server side\b/)
   })
 
   it("have files that are read without a word of complaint", async () => {
