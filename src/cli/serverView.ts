@@ -12,7 +12,6 @@ import { clock } from "./following.ts"
 import * as IssueShape from "./issueShape.ts"
 import { indented, wrapped } from "./layout.ts"
 import * as Screen from "./Screen.ts"
-import type * as Settling from "./settling.ts"
 
 /** `waiting`: it connects when it is used, or at the next attempt. `off`: by configuration, by a policy, or by command. */
 export const State = Schema.Literal(
@@ -182,10 +181,14 @@ export const lines = (
 
 /** All servers, or those of these names, in the order of the configuration. */
 export const all = (
-  { servers, unlisted }: Pick<Settling.Listed, "servers" | "unlisted">,
+  servers: ReadonlyArray<McpRuntime.ServerInfo>,
+  missing: ReadonlyArray<ToolCatalog.Missing>,
   discovery: ConfigDiscovery.Discovery,
   names: ReadonlyArray<string>
 ) => {
+  const unlisted = new Map(
+    missing.filter(({ status }) => status._tag === "Connected").map(({ error, server }) => [server, error])
+  )
   const infos = new Map(servers.map((info) => [info.name, info]))
   const found = discovery.servers.filter(({ name }) => names.length === 0 || names.includes(name))
   return found.map((one) => {

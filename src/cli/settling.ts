@@ -2,9 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type * as McpError from "../McpError.ts"
 import type * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -23,8 +21,6 @@ export interface Watch {
 /** The servers after the wait, and their tools. */
 export interface Listed {
   readonly servers: ReadonlyArray<McpRuntime.ServerInfo>
-  /** Why the tools of connected servers could not be listed. */
-  readonly unlisted: ReadonlyMap<string, McpError.RuntimeError>
   readonly tools: McpRuntime.Tools
 }
 
@@ -103,27 +99,20 @@ export const over = (
     (all) => all.flatMap(({ name, status }) => status._tag === "Connecting" ? [installs.get(name) ?? name] : [])
   )
 
-  /** Gives the errors of lists that could not be fetched. */
   const settle = Effect.gen(function*() {
     const idle = (yield* servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
     // errors are in the status
     yield* Effect.forEach(idle, (name) => Effect.fork(Effect.ignore(servers.connect(name))), { discard: true })
     yield* until(({ name, status: { _tag } }) => _tag !== "Connecting" && (_tag !== "Idle" || !idle.includes(name)))
     yield* Effect.timeoutOption(until(isListed), moment)
-    const failures = yield* Effect.forEach(
-      (yield* servers.list).filter((server) => !isListed(server)),
-      ({ name }) =>
-        Effect.match(runtime.refreshTools(name), {
-          onFailure: (error) => [[name, error] as const],
-          onSuccess: () => []
-        }),
-      { concurrency: "unbounded" }
-    )
-    return new Map(failures.flat())
+    const left = (yield* servers.list).filter((server) => !isListed(server))
+    // errors are among the missing of the list
+    yield* Effect.forEach(left, ({ name }) => Effect.ignore(runtime.refreshTools(name)), {
+      concurrency: "unbounded",
+      discard: true
+    })
   })
-  const bounded = timeout === undefined
-    ? Effect.asSome(settle)
-    : Effect.timeoutOption(settle, Duration.sum(timeout, grace))
+  const bounded = timeout === undefined ? settle : Effect.timeoutOption(settle, Duration.sum(timeout, grace))
 
   const connecting = showing(screen, () => "connecting…", starting)
 
@@ -131,15 +120,12 @@ export const over = (
     starting,
     ask: (self) => connecting(Effect.zipRight(bounded, self)),
     listed: connecting(Effect.gen(function*() {
-      const settled = yield* bounded
-      const unlisted = new Map<string, McpError.RuntimeError>(Option.getOrElse(settled, () => []))
-      const isSettled = Option.isSome(settled) && unlisted.size === 0
+      yield* bounded
+      const infos = yield* servers.list
+      const isSettled = infos.every((info) => info.status._tag !== "Connecting" && isListed(info))
       // a list that has failed, or that cannot come yet, would be waited for once more
       const tools = yield* isSettled ? runtime.tools : runtime.offered(moment).tools
-      for (const { error, server, status } of tools.missing) {
-        if (status._tag === "Connected" && error !== undefined && !unlisted.has(server)) unlisted.set(server, error)
-      }
-      return { servers: yield* servers.list, unlisted, tools }
+      return { servers: yield* servers.list, tools }
     }))
   }
 }

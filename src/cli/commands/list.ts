@@ -83,7 +83,8 @@ export const command: Command.Command = {
       ({ discovery, listed, near }) =>
         Effect.gen(function*() {
           const screen = yield* Screen.Screen
-          const servers = View.all(yield* listed, discovery, shared.servers)
+          const all = yield* listed
+          const servers = View.all(all.servers, all.tools.missing, discovery, shared.servers)
           const documents = servers.map((server) => documentOf(server, discovery))
           if (shared.json) yield* screen.json(Servers, { servers: documents })
           else if (servers.length === 0) yield* NoServers.note

@@ -75,7 +75,7 @@ const look = ({ application: { renewed }, latency, shared }: Watching): Effect.E
   Effect.gen(function*() {
     const { discovery, runtime } = yield* renewed
     const servers = yield* runtime.servers.list
-    return View.all({ servers, unlisted: new Map() }, discovery, shared.servers).map(({ document, info, view }) => {
+    return View.all(servers, [], discovery, shared.servers).map(({ document, info, view }) => {
       const latencies = latency.of(view.name)
       const server = {
         ...document,

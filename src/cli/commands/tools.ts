@@ -114,13 +114,13 @@ export const command: Command.Command = {
         Effect.gen(function*() {
           const screen = yield* Screen.Screen
           const all = yield* listed
-          const missing = all.tools.missing.map((one) => ({ ...one, error: all.unlisted.get(one.server) ?? one.error }))
+          const { missing } = all.tools
           // the error of the only server is the error of the command
           if (server !== undefined && missing[0] !== undefined && !isSet(View.allowMissing.name)) {
             return yield* View.reasonOf(missing[0])
           }
           const tools = yield* matching(all.tools.tools, value("search"))
-          const views = View.all(all, discovery, names).map(({ view }) => view)
+          const views = View.all(all.servers, missing, discovery, names).map(({ view }) => view)
           if (shared.json) {
             yield* screen.json(Tools, {
               tools: tools.map(shapeOf),
