@@ -84,7 +84,10 @@ export const make = Effect.fnUntraced(function*(
     const value = given.get(question.id)
     const answer = value === undefined ? typed.get(key) : Redacted.make(value)
     if (answer !== undefined) return Effect.succeedSome(answer)
-    return anew.has(question.id) ? Effect.succeedNone : Effect.orElseSucceed(store.get(key), () => Option.none())
+    if (anew.has(question.id)) return Effect.succeedNone
+    // the choices can be others by now
+    const isChoice = (kept: Redacted.Redacted) => question.choices?.includes(Redacted.value(kept)) !== false
+    return Effect.map(Effect.orElseSucceed(store.get(key), () => Option.none()), Option.filter(isChoice))
   }
 
   const keep = (question: Resolution.Question, value: Redacted.Redacted) =>

@@ -1,7 +1,7 @@
 /** `${input:…}` of a configuration: answered by an option, at the terminal, or as it was answered before. */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect } from "effect"
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Keyring from "../../src/node/keyring.ts"
 import { type Place, place, run as runAny, server, type Typing } from "./inProcess.ts"
@@ -106,6 +106,17 @@ describe("a person at the terminal", () => {
 })
 
 describe("a kept answer", () => {
+  it.scopedLive("does not count once it is not among the choices", () =>
+    Effect.gen(function*() {
+      const at = yield* place
+      asking(at)
+      yield* run(at, variable("STAGE"), { answers: ["s3cret", "live"] })
+      const file = join(at.home, ".config/Code/User/mcp.json")
+      writeFileSync(file, readFileSync(file, "utf8").replaceAll("\"live\"", "\"production\""))
+      const { asked, out } = yield* run(at, variable("STAGE"), { answers: ["production"] })
+      assert.deepStrictEqual([asked, out], [["stage [dev]: "], "production\n"])
+    }))
+
   it.scopedLive("is for its file: another file that asks by the same id asks again", () =>
     Effect.gen(function*() {
       const at = yield* place
