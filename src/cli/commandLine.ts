@@ -27,7 +27,6 @@ export const sharedOptions: ReadonlyArray<Command.Option> = [
     name: "stdio",
     value: "COMMAND",
     repeated: true,
-    yields: true,
     about: "Use the server that this command starts, and no others: --stdio \"npx -y @scope/server /tmp\"."
   },
   { name: "url", value: "URL", repeated: true, yields: true, about: "Use the server at this address, and no others." },

@@ -28,7 +28,7 @@ export const Found = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
     name: Schema.String,
     /** What may be done with it; nothing has been started. */
-    state: Schema.Literal("ready", "disabled", "denied", "untrusted", "invalid"),
+    state: Schema.Literal("waiting", "off", "needs approval", "failed"),
     why: orNull(Schema.String),
     transport: orNull(Schema.String),
     from: From,
@@ -76,22 +76,22 @@ export const policyLines = (policy: ServerPolicy.Policy): ReadonlyArray<string> 
   ...Array.from(policy.identities ?? [], ([name, matcher]) => `binds the name ${name} to ${matcherText(matcher)}`)
 ]
 
-const states = {
-  Ready: { state: "ready", style: "good" },
-  Disabled: { state: "disabled", style: "weak" },
-  Denied: { state: "denied", style: "warning" },
-  Untrusted: { state: "untrusted", style: "warning" },
-  Invalid: { state: "invalid", style: "bad" }
-} as const
-
 const whyOf = ({ state }: ConfigDiscovery.Found): string | undefined =>
-  "decision" in state ? state.decision : "why" in state ? state.why : "kind" in state ? state.kind : undefined
+  "decision" in state
+    ? state.decision
+    : "why" in state
+    ? state.why
+    : "kind" in state
+    ? state.kind
+    : state._tag === "Disabled"
+    ? "disabled"
+    : undefined
 
 export const of = (discovery: ConfigDiscovery.Discovery): typeof Found.Type => ({
   ...discovery,
   servers: discovery.servers.map((found) => ({
     ...found,
-    state: states[found.state._tag].state,
+    state: View.before[found.state._tag],
     why: whyOf(found),
     transport: View.transportOf(found),
     from: found.provenance
@@ -114,11 +114,11 @@ const place = (label: string, at: Scope.Provenance): Screen.Line => [
 
 const server = (found: ConfigDiscovery.Found): ReadonlyArray<Screen.Line> => {
   const { name, provenance, sameAs, shadows, sources } = found
-  const { state, style } = states[found.state._tag]
+  const span = View.span(View.before[found.state._tag])
   const why = whyOf(found)
-  const text = why === undefined ? state : `${state} (${why})`
+  const text = why === undefined ? span.text : `${span.text} (${why})`
   return [
-    ["  ", { text: name, style: "strong" }, "  ", { text, style }, `  ${View.transportOf(found) ?? ""}`.trimEnd()],
+    ["  ", { text: name, style: "strong" }, "  ", { ...span, text }, `  ${View.transportOf(found) ?? ""}`.trimEnd()],
     place("from", provenance),
     ...sources.filter(({ path }) => path !== provenance.path).map((one) => place("laid over", one)),
     ...shadows.map((one) => place("in the place of", one)),

@@ -45,6 +45,15 @@ const states: Record<ServerStatus.ServerStatus["_tag"], State> = {
   Failed: "failed"
 }
 
+/** The states of servers that have not been started. */
+export const before = {
+  Ready: "waiting",
+  Disabled: "off",
+  Denied: "off",
+  Untrusted: "needs approval",
+  Invalid: "failed"
+} as const satisfies Record<ConfigDiscovery.Found["state"]["_tag"], State>
+
 export const stateOf = (status: ServerStatus.ServerStatus): State =>
   status._tag === "Blocked" && status.why === "untrusted" ? "needs approval" : states[status._tag]
 

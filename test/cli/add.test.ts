@@ -37,7 +37,7 @@ describe("add", () => {
       const { out } = yield* run(at, ["config", "--json"])
       assert.deepStrictEqual(JSON.parse(out).servers.map(({ name, state }: never) => [name, state]), [[
         "weather",
-        "ready"
+        "waiting"
       ]])
     }))
 

@@ -112,10 +112,10 @@ describe("config", () => {
       assert.deepStrictEqual(
         Array.from(byName, ([name, { state, why }]) => [name, state, why]).toSorted(),
         [
-          ["bad", "invalid", "missing-transport"],
-          ["notes", "untrusted", "new"],
-          ["off", "disabled", null],
-          ["wants", "untrusted", "new"]
+          ["bad", "failed", "missing-transport"],
+          ["notes", "needs approval", "new"],
+          ["off", "off", "disabled"],
+          ["wants", "needs approval", "new"]
         ]
       )
       assert.strictEqual(byName.get("notes")?.from.path, other)
@@ -135,7 +135,7 @@ describe("config", () => {
       assert.strictEqual(err, "")
       assert.isTrue(out.startsWith("Files\n"))
       assert.include(out, `  ${other}\n    claude-code, project: 3 servers\n`)
-      assert.include(out, `  notes  untrusted (new)  stdio\n    from ${other}:`)
+      assert.include(out, `  notes  needs approval (new)  stdio\n    from ${other}:`)
       assert.include(out, `    in the place of ${file}:`)
       assert.match(out, /\.mcp\.json:\d+.*\n {4}error: /)
       assert.include(out, "  native (user) denies servers called evil*\n")

@@ -36,7 +36,7 @@ describe("config add", () => {
       })
       assert.strictEqual(statSync(userFile(at)).mode & 0o777, 0o600)
       const { out } = yield* run(at, ["config", "--json"])
-      assert.strictEqual(JSON.parse(out).servers[0].state, "ready")
+      assert.strictEqual(JSON.parse(out).servers[0].state, "waiting")
     }))
 
   it.scopedLive("lets a program that names a file of this folder start here, wherever the server is used", () =>
@@ -105,7 +105,7 @@ describe("config add", () => {
       assert.deepStrictEqual(Object.keys(written(join(at.root, "mcp-client.json")).mcpServers), ["a"])
       assert.isFalse(existsSync(userFile(at)))
       const { out } = yield* run(at, ["config", "--json"])
-      assert.strictEqual(JSON.parse(out).servers[0].state, "untrusted")
+      assert.strictEqual(JSON.parse(out).servers[0].state, "needs approval")
     }))
 
   it.scopedLive("writes nothing that could not be read", () =>

@@ -40,6 +40,8 @@ describe("--stdio", () => {
       const at = yield* configured
       const { code, err, out } = yield* run(at, ["call", "--stdio", line, "add", "a=1", "b=2"])
       assert.deepStrictEqual([code, out, err], [0, "3\n", ""])
+      const behind = yield* run(at, ["call", "add", "a=1", "b=2", "--stdio", line])
+      assert.deepStrictEqual([behind.code, behind.out], [code, out])
       const named = yield* run(at, ["call", "--stdio", line, "adder/add", "a=1"])
       assert.deepStrictEqual([named.code, named.out], [0, "42\n"])
     }))

@@ -17,7 +17,7 @@ import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as View from "../serverView.ts"
 
-const State = Schema.Literal("logged-in", "logged-out", "configured", "blocked", "disabled", "invalid", "unknown")
+const State = Schema.Literal("logged-in", "logged-out", "configured", "off", "needs approval", "failed", "unknown")
 
 const Login = Schema.Struct({
   server: Schema.String,
@@ -67,9 +67,9 @@ const styles: Record<Login["state"], Screen.Style> = {
   "logged-in": "good",
   "logged-out": "warning",
   "configured": "plain",
-  "blocked": "warning",
-  "disabled": "weak",
-  "invalid": "bad",
+  "off": "weak",
+  "needs approval": "warning",
+  "failed": "bad",
   "unknown": "bad"
 }
 
@@ -162,9 +162,6 @@ const logout = ({ runtime: { servers } }: Application.Application, server: strin
     } satisfies Told
   })
 
-/** The states of servers that are not asked. */
-const unasked = { Disabled: "disabled", Invalid: "invalid", Denied: "blocked", Untrusted: "blocked" } as const
-
 const status = (
   { keptIn, runtime: { servers } }: Application.Application,
   found: ReadonlyArray<ConfigDiscovery.Found>
@@ -177,7 +174,7 @@ const status = (
           onFailure: (error) => without(name, "unknown", error),
           onSuccess: (status) => loginOf(name, status)
         })
-        : Effect.succeed(without(name, unasked[state._tag])))
+        : Effect.succeed(without(name, View.before[state._tag])))
     return logins.length === 0
       ? { logins, out: [], notes: ["No server here is a remote one, so there are no logins."] } satisfies Told
       : {
