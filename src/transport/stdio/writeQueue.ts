@@ -12,8 +12,11 @@ export type WriteQueue = ReturnType<typeof make>
 /** The size of one write: more gains nothing, and with less, less is lost with a peer that stops reading. */
 const writeBytes = 64 * 1024
 
+/** Lines that leave without waiting for the end of the turn, so that the server works on them while others are made. */
+const earlyLines = 16
+
 /**
- * The lines that wait to be written, in order. The lines of one turn leave in one write, at most one write is under way,
+ * The lines that wait to be written, in order. Few lines of one turn leave in one write, at most one write is under way,
  * and a line larger than a write leaves in pieces, so that a slow reader can be told from one that has stopped.
  */
 export const make = (limit: number, outlet: Outlet) => {
@@ -72,7 +75,9 @@ export const make = (limit: number, outlet: Outlet) => {
       if (waiting > 0 && waiting + bytes > limit) return waiting
       queue.set(id ?? Symbol(), { line, bytes })
       waiting += bytes
-      if (!scheduled && !writing) {
+      if (!writing && queue.size >= earlyLines) {
+        flush()
+      } else if (!scheduled && !writing) {
         scheduled = true
         queueMicrotask(flush)
       }
