@@ -119,7 +119,7 @@ describe("where the server is dead", () => {
     ["status", 0, why],
     ["status --watch --for 300ms", 0, /^dead +failed [^]*no such command/m],
     ["events --for 300ms", 0, / dead not connected: could not start "no-such"/],
-    ["config", 0, /^ {2}dead +ready +stdio$/m],
+    ["config", 0, /^ {2}dead +waiting +stdio$/m],
     ["add none.json", 3, /no entry from the registry/],
     ["approve", 0, /Nothing waits/],
     ["approve dead", 0, /dead: it needs no approval/],
