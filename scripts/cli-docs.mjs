@@ -1,13 +1,9 @@
-// Writes the part of docs/cli.md that lists the commands: from the table that the program itself reads and helps with, and
-// from the schemas of what it writes with `--json`. With `--check` it writes nothing, and ends with 1 if it would.
-import { build } from "esbuild"
+// The part of docs/cli.md that lists the commands: from the table that the program itself parses and explains, and from the
+// schemas of its `--json` documents.
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath, pathToFileURL } from "node:url"
-
-const root = fileURLToPath(new URL("..", import.meta.url))
-const file = join(root, "docs/cli.md")
+import { load, root } from "./sources.mjs"
 
 /** The schemas of each command: what it is called in the page, its module and its name there. */
 const shapes = {
@@ -36,31 +32,17 @@ const shapes = {
 }
 const failure = ["Failed", "failure", "Failed"]
 
-/** What the sources say, without a build of them. */
 const read = async () => {
   const all = [...Object.values(shapes).flat(), failure]
-  const contents = [
+  const module = await load([
     `export { all } from "./src/cli/Commands.ts"`,
     `export { encodedSchema } from "effect/Schema"`,
     `export { builtInOptions, sharedOptions } from "./src/cli/commandLine.ts"`,
     `export { meanings } from "./src/cli/ExitCode.ts"`,
     ...all.map(([as, module, name]) => `export { ${name} as ${as} } from "./src/cli/${module}.ts"`)
-  ].join("\n")
-  mkdirSync(join(root, "build"), { recursive: true })
+  ])
   const folder = mkdtempSync(join(root, "build/docs-"))
   try {
-    const outfile = join(folder, "cli.mjs")
-    await build({
-      stdin: { contents, resolveDir: root, loader: "ts" },
-      absWorkingDir: root,
-      outfile,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      packages: "external",
-      logLevel: "warning"
-    })
-    const module = await import(pathToFileURL(outfile).href)
     return { ...module, types: typesOf(all.map(([as]) => [as, module.encodedSchema(module[as])]), folder) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -120,7 +102,7 @@ const usage = ({ args, name, options }) =>
     ...(options.length === 0 ? [] : ["[options]"])
   ].join(" ")
 
-const section = async () => {
+export const section = async () => {
   const { all, builtInOptions, meanings, sharedOptions, types } = await read()
   const lines = ["## Options of every command", "", ...options([...sharedOptions, ...builtInOptions])]
   lines.push("", "## Exit codes", "", "| Code | Means |", "|---|---|")
@@ -143,15 +125,4 @@ const section = async () => {
     if (written.length > 0) lines.push("", "With `--json`:", "", "```ts", written.join("\n\n"), "```")
   }
   return lines.join("\n")
-}
-
-const begin = "<!-- what follows is written by npm run docs -->\n"
-const page = readFileSync(file, "utf8")
-const made = `${page.slice(0, page.indexOf(begin) + begin.length)}\n${await section()}\n`
-if (process.argv[2] === "--check") {
-  if (made !== page) console.log("docs/cli.md is not up to date")
-  process.exitCode = made === page ? 0 : 1
-} else {
-  writeFileSync(file, made)
-  console.log(`docs/cli.md: ${made === page ? "nothing to write" : "written"}`)
 }

@@ -317,7 +317,7 @@ export const decoder = (formats: ReadonlySet<Format>): Effect.Effect<Decode> =>
         const parse = known.get(format)
         return parse?._tag === "Some" ? read(bytes, format, parse.value, allowed) : failed(
           [],
-          new Fault("syntax", "the parser could not be loaded: for a bundled program see docs/operations.md, Bundling")
+          new Fault("syntax", "the parser could not be loaded: for a bundled program see docs/files.md, Bundling")
         )
       }
     }

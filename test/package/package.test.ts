@@ -480,7 +480,7 @@ describe("the examples", patient, () => {
       "--bundle",
       "--splitting",
       "--platform=node",
-      // the main module of jsonc-parser cannot be bundled, as docs/operations.md says
+      // the main module of jsonc-parser cannot be bundled, as docs/files.md says
       "--main-fields=module,main",
       "--format=esm",
       "--target=node20.19",

@@ -2,51 +2,79 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import { readFileSync } from "node:fs"
 import * as Limits from "../../src/config/Limits.ts"
-import type { Row } from "../../src/errorRow.ts"
-import { kinds, rows as errorTable } from "../../src/errorRows.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as McpRuntime from "../../src/McpRuntime.ts"
+import * as NodeHttpListener from "../../src/node/NodeHttpListener.ts"
+import * as NodeInteraction from "../../src/node/NodeInteraction.ts"
+import * as Bulkhead from "../../src/resilience/Bulkhead.ts"
+import * as CircuitBreaker from "../../src/resilience/CircuitBreaker.ts"
+import * as HealthCheck from "../../src/resilience/HealthCheck.ts"
+import * as ReconnectPolicy from "../../src/resilience/ReconnectPolicy.ts"
+import * as RetryPolicy from "../../src/resilience/RetryPolicy.ts"
+import * as Teardown from "../../src/resilience/Teardown.ts"
+import * as Servers from "../../src/runtime/Servers.ts"
+import * as OutputGuard from "../../src/safety/OutputGuard.ts"
+import * as Permissions from "../../src/safety/Permissions.ts"
+import * as Spill from "../../src/safety/Spill.ts"
+import * as AgentServer from "../../src/server/AgentServer.ts"
+import * as HttpEndpoint from "../../src/server/HttpEndpoint.ts"
+import * as McpServe from "../../src/server/McpServe.ts"
+import * as McpServer from "../../src/server/McpServer.ts"
+import * as AutoSearch from "../../src/tools/AutoSearch.ts"
+import * as ToolCache from "../../src/tools/ToolCache.ts"
+import * as ToolCatalog from "../../src/tools/ToolCatalog.ts"
 import { root, sources } from "./project.ts"
 
 const readme = readFileSync(new URL("README.md", root), "utf8")
-const operations = readFileSync(new URL("docs/operations.md", root), "utf8")
+const limits = readFileSync(new URL("docs/limits.md", root), "utf8")
+const errors = readFileSync(new URL("docs/errors.md", root), "utf8")
 
-const sectionOf = (heading: string): string =>
-  operations.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? ""
+/** The defaults of each table of docs/limits.md, in the order of the page. */
+const tables: ReadonlyArray<Readonly<Record<string, unknown>>> = [
+  Limits.defaults,
+  { ...Servers.defaults, ...McpRuntime.defaults },
+  { ...Bulkhead.defaults },
+  { ...CircuitBreaker.defaults },
+  { ...RetryPolicy.defaults },
+  { ...ReconnectPolicy.defaults },
+  { ...HealthCheck.defaults },
+  { ...Teardown.defaults },
+  { ...ToolCatalog.defaults },
+  { ...ToolCache.defaults },
+  { ...OutputGuard.defaults },
+  { ...Spill.defaults },
+  { ...AutoSearch.defaults },
+  { ...Permissions.defaults },
+  { ...NodeInteraction.defaults },
+  { ...McpServer.defaults },
+  without(HttpEndpoint.defaults, McpServer.defaults),
+  without(NodeHttpListener.defaults, { port: 0 }),
+  { ...McpServe.defaults },
+  { ...AgentServer.defaults }
+]
 
-/** The rows of the table below a heading, by the code in their first cell. */
-const table = (heading: string): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const section = sectionOf(heading)
-  return new Map(Array.from(section.matchAll(/^\| `(\w+)` \|(.*)\|$/gm), ([, key, cells]) => [
-    key!,
-    cells!.split("|").map((cell) => cell.trim())
-  ]))
+function without(options: object, others: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(options).filter(([key]) => !Object.hasOwn(others, key)))
 }
 
-interface ErrorRow {
-  readonly tag: string
-  /** The cell with the reasons and their meaning. */
-  readonly meaning: string
-  readonly facets: Readonly<Record<Facet, string>>
+const units: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  min: 60_000,
+  h: 3_600_000,
+  days: 86_400_000,
+  KiB: 1024,
+  MiB: 1024 * 1024
 }
 
-const facets = ["outcome", "isRetryable", "countsForBreaker"] as const
-type Facet = typeof facets[number]
-
-/** The rows of the table of errors; the first cell is empty in the further rows of a tag. */
-const errorRows = (): ReadonlyArray<ErrorRow> => {
-  let tag = ""
-  return Array.from(
-    sectionOf("Errors").matchAll(/^\| (?:`(\w+)`)? ?\| (.+) \| (.+) \| (.+) \| (.+) \|$/gm),
-    ([, first, meaning, outcome, isRetryable, countsForBreaker]) => {
-      tag = first ?? tag
-      return {
-        tag,
-        meaning: meaning!,
-        facets: { outcome: outcome!, isRetryable: isRetryable!, countsForBreaker: countsForBreaker! }
-      }
-    }
-  ).filter((row) => row.tag !== "")
+/** The number in a cell such as `10,000`, `16 MiB` or `5 min`; durations in milliseconds. */
+const numberIn = (cell: string): number => {
+  const [, digits = "", unit] = /^([\d,.]+)(?: (\w+))?$/.exec(cell)!
+  return Number(digits.replaceAll(",", "")) * (unit === undefined ? 1 : units[unit]!)
 }
+
+const limit = (value: unknown): number | undefined =>
+  typeof value === "number" ? value : Duration.isDuration(value) ? Duration.toMillis(value) : undefined
 
 const tags = McpError.McpError.members.map(({ _tag }) => _tag)
 
@@ -57,30 +85,6 @@ const reasonsOf = (tag: string): ReadonlyArray<string> => {
   const literals = String(fields["reason"] ?? fields["why"]).matchAll(/"([\w-]+)"/g)
   // a field with a default names its literals twice
   return Array.from(new Set(Array.from(literals, ([, literal]) => literal!)))
-}
-
-/** The rules of a facet for a reason of a tag: more than one if other fields decide, too. */
-const rulesOf = (tag: string, reason: string | undefined, facet: Facet): ReadonlyArray<unknown> => {
-  // without a rule, the field decides the outcome, and the answer to the other two is no
-  let rules: Array<Row[Facet]> = [undefined]
-  for (const row of errorTable[tag]!) {
-    const { reason: ofReason, why = ofReason, ...conditions } = row.when ?? {}
-    if (why !== undefined && why !== reason) continue
-    const value = row[facet] ?? kinds[row.kind ?? ""]?.[facet]
-    const isSet = row.kind !== undefined || Object.hasOwn(row, facet)
-    if (isSet) rules = Object.keys(conditions).length === 0 ? [value] : [...rules, value]
-  }
-  return rules
-}
-
-const plain: ReadonlySet<string> = new Set(["yes", "no", "if not sent"])
-
-/** True if the cell has the one rule, or describes rules that differ or depend on fields in other words. */
-const agrees = (facet: Facet, cell: string, rules: ReadonlyArray<unknown>): boolean => {
-  const [rule, ...others] = new Set(rules)
-  if (facet === "outcome") return cell === (others.length === 0 && rule !== undefined ? rule : "varies")
-  if (others.length > 0) return !plain.has(cell)
-  return cell === (rule === true ? "yes" : rule === "if not sent" ? rule : "no")
 }
 
 describe("the README", () => {
@@ -95,58 +99,39 @@ describe("the README", () => {
   })
 })
 
-describe("the page on operations", () => {
-  it("lists every error tag, and every reason with facets of its own, with the facets of the table", () => {
-    const rows = errorRows()
-    assert.sameMembers(Array.from(new Set(rows.map(({ tag }) => tag))), tags)
+describe("docs/limits.md", () => {
+  it("has every limit with its default", () => {
+    const found = limits.split(/^\| Option \|.*\n\|[-|]+\n/m).slice(1).map((text) =>
+      text.slice(0, text.indexOf("\n\n"))
+    )
+    const documented = found.map((rows) =>
+      Object.fromEntries(
+        Array.from(rows.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm), ([, key, value]) => [key!, numberIn(value!.trim())])
+      )
+    )
+    const expected = tables.map((table) =>
+      Object.fromEntries(
+        Object.entries(table).flatMap(([key, value]) => {
+          const number = limit(value)
+          return number === undefined ? [] : [[key, number]]
+        })
+      )
+    )
+    assert.deepStrictEqual(documented, expected)
+  })
+})
+
+describe("docs/errors.md", () => {
+  it("has every tag, with all its reasons", () => {
+    const sections = new Map(
+      errors.split(/^### /m).slice(1).map((text) => [text.slice(0, text.indexOf("\n")), text] as const)
+    )
+    assert.sameMembers(Array.from(sections.keys()), tags)
     for (const tag of tags) {
-      const reasons = reasonsOf(tag)
-      const documented = rows.filter((row) => row.tag === tag)
-      // a row alone stands for all reasons of its tag
-      const shown = documented.map((row) => ({
-        ...row,
-        reasons: documented.length === 1 ? reasons : reasons.filter((reason) => row.meaning.includes(`\`${reason}\``))
-      }))
-      assert.sameMembers(shown.flatMap(({ reasons }) => reasons), [...reasons], tag)
-      for (const row of shown) {
-        for (const facet of facets) {
-          const where = `${facet} of ${tag}, ${row.meaning}`
-          assert.isTrue(
-            agrees(
-              facet,
-              row.facets[facet],
-              (row.reasons.length === 0 ? [undefined] : row.reasons).flatMap((reason) => rulesOf(tag, reason, facet))
-            ),
-            where
-          )
-        }
+      for (const reason of reasonsOf(tag)) {
+        assert.match(sections.get(tag)!, new RegExp(`^\\| .*\`${reason}\``, "m"), tag)
       }
     }
-  })
-
-  it("says what to do about every error tag", () => {
-    const advice = Array.from(sectionOf("When something goes wrong").matchAll(/^\| (`.*?) \|/gm), ([, cell]) => cell!)
-    const advised = advice.flatMap((cell) => Array.from(cell.matchAll(/`([\w/-]+)`/g), ([, label]) => label!))
-    assert.lengthOf(new Set(advised), advised.length)
-    assert.sameMembers(Array.from(new Set(advised.map((label) => label.split("/")[0]!))), tags)
-    for (const label of advised) {
-      const [tag, reason] = label.split("/")
-      if (reason === undefined) continue
-      assert.include(reasonsOf(tag!), reason, label)
-    }
-  })
-
-  it("lists every limit with its default", () => {
-    const expected = Object.entries(Limits.defaults).map(([limit, value]) =>
-      `${limit} ${Duration.isDuration(value) ? Duration.toMillis(value) : value}`
-    )
-    const listed = Array.from(table("Limits"), ([limit, [value]]) => {
-      const duration = /^(\d+)([smh])$/.exec(value!)
-      if (duration === null) return `${limit} ${value}`
-      const unit = { s: 1_000, m: 60_000, h: 3_600_000 }[duration[2] as "s" | "m" | "h"]
-      return `${limit} ${Number(duration[1]) * unit}`
-    })
-    assert.sameMembers(listed, expected)
   })
 })
 
