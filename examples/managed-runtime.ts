@@ -3,7 +3,7 @@
  * calls two tools, and then what it reads from its standard input, until that ends or somebody presses Ctrl-C.
  */
 import { Cause, Effect, Exit, ManagedRuntime } from "effect"
-import { type JsonRpc, McpError, McpRuntime, ServerConfig } from "effect-mcp-runtime"
+import { type McpClient, McpError, McpRuntime, ServerConfig } from "effect-mcp-runtime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
@@ -29,7 +29,7 @@ const listTools = (): Promise<ReadonlyArray<string>> =>
     Effect.flatMap(McpRuntime.McpRuntime, (mcp) => Effect.map(mcp.tools, ({ tools }) => tools.map(({ name }) => name)))
   )
 
-const callTool = async (name: string, args: JsonRpc.JsonObject = {}, signal?: AbortSignal): Promise<string> => {
+const callTool = async (name: string, args: McpClient.JsonObject = {}, signal?: AbortSignal): Promise<string> => {
   const result = await run(Effect.flatMap(McpRuntime.McpRuntime, (mcp) => mcp.callTool(name, args)), signal)
   return result.content.map((part) => part._tag === "Text" ? part.text : `<${part._tag}>`).join("\n")
 }

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Stream, TestClock } from "effect"
-import { McpRuntime, type ServerStatus, Teardown } from "effect-mcp-runtime"
+import { McpRuntime, Teardown } from "effect-mcp-runtime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 import { Faults, MemoryServer, MemoryTransport } from "effect-mcp-runtime/testing"
 
@@ -54,7 +54,7 @@ const withWeather = <A, E>(
 const forecast = (city: string) => Effect.flatMap(Weather, (weather) => weather.forecast(city))
 
 /** What is waited for is a state, never a time. */
-const until = (tag: ServerStatus.ServerStatus["_tag"]) =>
+const until = (tag: McpRuntime.ServerStatus["_tag"]) =>
   Effect.flatMap(
     McpRuntime.McpRuntime,
     ({ servers }) =>

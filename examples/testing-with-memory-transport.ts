@@ -3,7 +3,8 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Fiber, Layer } from "effect"
-import { Connector, EraMemory, type McpClient, McpEvent, NativeConnector, Teardown } from "effect-mcp-runtime"
+import { Connector, type McpClient } from "effect-mcp-runtime"
+import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
 import { Faults, MemoryServer, MemoryTransport } from "effect-mcp-runtime/testing"
 
 /** The code under test. */
@@ -23,14 +24,7 @@ const program = Effect.gen(function*() {
     }]
   })
 
-  const connector = NativeConnector.layer.pipe(
-    Layer.provide(Layer.mergeAll(
-      MemoryTransport.layer({ weather }),
-      EraMemory.layerMemory,
-      McpEvent.layerNone,
-      Teardown.layerImmediate
-    ))
-  )
+  const connector = Layer.provide(NodeConnector.layer(), MemoryTransport.layer({ weather }))
 
   yield* Effect.gen(function*() {
     const client = yield* Connector.open(MemoryTransport.config("weather"))

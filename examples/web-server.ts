@@ -6,7 +6,7 @@
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Config, Console, Duration, Effect, Layer, Schema } from "effect"
-import { JsonRpc, type McpError, McpRuntime, ServerConfig } from "effect-mcp-runtime"
+import { type McpError, McpRuntime, ServerConfig } from "effect-mcp-runtime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
@@ -43,8 +43,7 @@ const refusal = (error: McpError.RuntimeError) => {
   }
 }
 
-/** The body has been JSON by then. */
-const Arguments = Schema.declare((body): body is JsonRpc.JsonObject => JsonRpc.isObject(body))
+const Arguments = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
 const noObject = () => HttpServerResponse.json({ error: "the body is no JSON object" }, { status: 400 })
 

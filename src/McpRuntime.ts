@@ -35,6 +35,8 @@ import type * as JsonRpc from "./transport/JsonRpc.ts"
 export type { McpServers, ServerInfo } from "./runtime/McpServers.ts"
 export type { RuntimeTool, ToolRef, Tools } from "./runtime/RuntimeTool.ts"
 export type { ConnectFailure, ConnectOptions } from "./runtime/Servers.ts"
+export { type Change, ServerStatus } from "./runtime/ServerStatus.ts"
+export { type Missing, ToolCatalog } from "./tools/ToolCatalog.ts"
 
 export interface Options<Server extends ServerConfig.Source = ServerConfig.Source> extends Partial<Servers.Options> {
   readonly servers: ReadonlyArray<Server>

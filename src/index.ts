@@ -8,8 +8,6 @@ export * as AgentServer from "./server/AgentServer.ts"
 export * as AgentTools from "./agent/AgentTools.ts"
 /** Asks a person about one call. */
 export * as Approval from "./safety/Approval.ts"
-/** Limits the calls in flight per server. */
-export * as Bulkhead from "./resilience/Bulkhead.ts"
 /** Stops calls to a server that keeps failing. */
 export * as CircuitBreaker from "./resilience/CircuitBreaker.ts"
 /** Finds the servers in configuration files. */
@@ -18,34 +16,18 @@ export * as ConfigDiscovery from "./config/ConfigDiscovery.ts"
 export * as Connector from "./client/Connector.ts"
 /** The logins of remote servers. */
 export * as Credentials from "./auth/Credentials.ts"
-/** Docker's MCP gateway. */
-export * as DockerGateway from "./transport/DockerGateway.ts"
-/** Remembers which protocol era a server speaks. */
-export * as EraMemory from "./client/EraMemory.ts"
-/** OAuth grants without a person: client credentials and token exchange. */
-export * as Grant from "./auth/Grant.ts"
 /** Stores approvals that outlive one call. */
 export * as Grants from "./safety/Grants.ts"
-/** Pings idle connections. */
-export * as HealthCheck from "./resilience/HealthCheck.ts"
-/** Finds text that a person cannot see. */
-export * as HiddenText from "./safety/HiddenText.ts"
 /** Combines an application's own tools with those of servers. */
 export * as HostTools from "./agent/HostTools.ts"
 /** Serves an MCP server as an `HttpApp`. */
 export * as HttpEndpoint from "./server/HttpEndpoint.ts"
-/** Streamable HTTP. */
-export * as HttpTransport from "./transport/HttpTransport.ts"
 /** Finds instructions to the model in tool output. */
 export * as InjectionScan from "./safety/InjectionScan.ts"
 /** Answers what servers ask: sampling, elicitation, roots. */
 export * as InputHandlers from "./client/InputHandlers.ts"
 /** Brings a person to a login page. */
 export * as Interaction from "./auth/Interaction.ts"
-/** The JSON-RPC messages. */
-export * as JsonRpc from "./transport/JsonRpc.ts"
-/** HTTP with a separate event stream, the transport before Streamable HTTP. */
-export * as LegacySseTransport from "./transport/LegacySseTransport.ts"
 /** Time and size limits with their defaults. */
 export * as Limits from "./config/Limits.ts"
 /** The protocol with one connected server. */
@@ -58,8 +40,6 @@ export * as McpEvent from "./McpEvent.ts"
 export * as McpRuntime from "./McpRuntime.ts"
 /** Serves the tools of all servers of a runtime: the gateway. */
 export * as McpServe from "./server/McpServe.ts"
-/** The default connector. */
-export * as NativeConnector from "./client/NativeConnector.ts"
 /** Makes tool output safe for a model. */
 export * as OutputGuard from "./safety/OutputGuard.ts"
 /** Decides which calls are allowed, asked about or denied. */
@@ -68,42 +48,24 @@ export * as Permissions from "./safety/Permissions.ts"
 export * as ReconnectPolicy from "./resilience/ReconnectPolicy.ts"
 /** Removes secrets from text. */
 export * as Redaction from "./safety/Redaction.ts"
-/** Entries from the MCP registry. */
-export * as Registry from "./config/Registry.ts"
-/** Resolves the variables of a configuration at connect. */
-export * as Resolution from "./config/Resolution.ts"
-/** Which failed calls are sent again. */
-export * as RetryPolicy from "./resilience/RetryPolicy.ts"
 /** The metrics of a runtime. */
 export * as RuntimeMetrics from "./observability/RuntimeMetrics.ts"
-/** A connector over the official SDK's client. */
-export * as SdkConnector from "./client/SdkConnector.ts"
-/** The tools that a model has found in one session. */
-export * as SearchSession from "./tools/SearchSession.ts"
 /** The configuration of one server. */
 export * as ServerConfig from "./config/ServerConfig.ts"
-/** The state of one server. */
-export * as ServerStatus from "./runtime/ServerStatus.ts"
 /** Reads the skills that servers offer. */
 export * as Skills from "./agent/Skills.ts"
 /** Stores long tool output outside of the context of a model. */
 export * as Spill from "./safety/Spill.ts"
 /** Serves an MCP server over stdio. */
 export * as StdioServer from "./server/StdioServer.ts"
-/** Child processes over stdio. */
-export * as StdioTransport from "./transport/StdioTransport.ts"
 /** How connections and processes are ended. */
 export * as Teardown from "./resilience/Teardown.ts"
 /** Stores OAuth tokens. */
 export * as TokenStore from "./auth/TokenStore.ts"
 /** Counts tokens. */
 export * as Tokens from "./safety/Tokens.ts"
-/** A tool of a server. */
-export * as Tool from "./tools/Tool.ts"
 /** Keeps tool lists between runs. */
 export * as ToolCache from "./tools/ToolCache.ts"
-/** The tools of all servers under unique names. */
-export * as ToolCatalog from "./tools/ToolCatalog.ts"
 /** Tool definitions in the formats of OpenAI and Anthropic. */
 export * as ToolDefinitions from "./agent/ToolDefinitions.ts"
 /** Calls tools for a model. */
@@ -118,5 +80,3 @@ export * as ToolSearch from "./tools/ToolSearch.ts"
 export * as Transport from "./transport/Transport.ts"
 /** Which found servers may start. */
 export * as Trust from "./config/Trust.ts"
-/** WebSocket. */
-export * as WebSocketTransport from "./transport/WebSocketTransport.ts"

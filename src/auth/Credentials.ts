@@ -22,6 +22,8 @@ import type * as Login from "./login.ts"
 import type { Step } from "./oauthError.ts"
 import * as TokenStore from "./TokenStore.ts"
 
+export type { Assertion, Grant } from "./Grant.ts"
+
 export interface Options {
   /** How tokens are obtained, by the name of the server (default: as its configuration says, or by a person). */
   readonly grants: Readonly<Record<string, Grant.Grant>>

@@ -23,6 +23,9 @@ import * as Reporting from "./reporting.ts"
 import type * as Tasks from "./tasks.ts"
 import * as ToolCalls from "./toolCalls.ts"
 
+export type { Json, JsonObject } from "../json/Json.ts"
+export type { Annotations, RejectedTool, Tool, ToolList } from "../tools/Tool.ts"
+
 /** The progress of a request, as the server reports it. */
 export interface Progress {
   readonly progress: number

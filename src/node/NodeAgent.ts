@@ -18,6 +18,8 @@ import * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolSearch from "../tools/ToolSearch.ts"
 import * as NodeSpill from "./NodeSpill.ts"
 
+export { SearchSessions } from "../tools/SearchSession.ts"
+
 export interface Options {
   /** The runtime's own tools, beside those of the servers. */
   readonly agentTools?: Parameters<typeof AgentTools.layer>[0]

@@ -12,6 +12,8 @@ import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpError from "../McpError.ts"
 import type * as JsonRpc from "./JsonRpc.ts"
 
+export type { Id, Incoming, Message } from "./JsonRpc.ts"
+
 /** An oddity that fails no request: it is counted and reported, never thrown. */
 export interface Diagnostic {
   readonly kind:

@@ -81,14 +81,12 @@ describe("NodeMcpRuntime.using", () => {
 import * as NodeKeyValueStore from "@effect/platform-node/NodeKeyValueStore"
 import { Context, Layer, Logger, Schedule } from "effect"
 import {
-  Approval, Bulkhead, CircuitBreaker, ConfigDiscovery, EraMemory, Grants, HealthCheck, InputHandlers, Limits, McpEvent,
-  OutputGuard, Permissions, ReconnectPolicy, Redaction, Resolution, RetryPolicy, RuntimeMetrics,
-  SdkConnector, Spill, StdioTransport, Teardown, TokenStore, Tokens, ToolCache, ToolHandler, ToolPins, ToolSearch, Trust
+  Approval, CircuitBreaker, ConfigDiscovery, Grants, InputHandlers, Limits, McpEvent,
+  OutputGuard, Permissions, ReconnectPolicy, Redaction, RuntimeMetrics, Spill, Teardown, TokenStore, Tokens, ToolCache, ToolHandler, ToolPins, ToolSearch, Trust
 } from "effect-mcp-runtime"
 import { MemoryTransport } from "effect-mcp-runtime/testing"
 import * as NodeAgent from "effect-mcp-runtime/node/NodeAgent"
 import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
-import * as NodeInteraction from "effect-mcp-runtime/node/NodeInteraction"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 import * as NodeTokenStore from "effect-mcp-runtime/node/NodeTokenStore"
 const { using } = NodeMcpRuntime
@@ -98,12 +96,10 @@ const { using } = NodeMcpRuntime
     const program = `${imports}
 export const fit = [
   using(Approval.layerNobody),
-  using(Bulkhead.layer({ concurrency: 8 })),
   using(CircuitBreaker.layerNone),
   using(ConfigDiscovery.layerStatic([])),
   using(ConfigDiscovery.layerFiles()),
   using(Grants.layerMemory),
-  using(HealthCheck.layerNone),
   using(InputHandlers.layer({})),
   using(Limits.layer({})),
   using(Limits.layerConfig),
@@ -112,18 +108,13 @@ export const fit = [
   using(NodeConnector.layer()),
   using(NodeConnector.layerSdk()),
   using(NodeConnector.layerTransports()),
-  using(NodeInteraction.layer()),
   using(NodeTokenStore.layer({ backend: "keyring" })),
   using(Permissions.layer()),
   using(Permissions.layerNone),
   using(ReconnectPolicy.layer({ schedule: Schedule.recurs(1) })),
   using(ReconnectPolicy.layerNone),
   using(Redaction.layerNone),
-  using(Resolution.layer()),
-  using(RetryPolicy.layerNone),
   using(RuntimeMetrics.layerNone),
-  using(SdkConnector.layer),
-  using(StdioTransport.layer),
   using(Teardown.layer()),
   using(Teardown.layerImmediate),
   using(TokenStore.layerMemory),
@@ -140,8 +131,7 @@ export const agent = [
   NodeAgent.using(ToolSearch.layer())
 ]
 export const closed: Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure> = NodeMcpRuntime.layer({ servers: [] }).pipe(
-  using(SdkConnector.layer),
-  using(Layer.merge(NodeConnector.layerTransports(), EraMemory.layerMemory)),
+  using(NodeConnector.layerTransports()),
   using(ToolCache.layerPersisted().pipe(Layer.provide(NodeKeyValueStore.layerFileSystem("tools")), Layer.orDie)),
   using(NodeConnector.layer())
 )
