@@ -29,4 +29,4 @@ export const metaKey = {
 } as const
 
 /** The name and version that servers get. */
-export const clientInfo = { name: "effect-mcp-runtime", version: "0.1.0" } as const
+export const clientInfo = { name: "effect-mcp-runtime", version: "0.2.0" } as const

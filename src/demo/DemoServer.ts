@@ -50,7 +50,7 @@ const greeting = {
   arguments: [{ name: "name", description: "Who is greeted.", required: true }]
 }
 
-const server = new Server({ name: "demo", version: "0.1.0" }, {
+const server = new Server({ name: "demo", version: "0.2.0" }, {
   capabilities: { tools: {}, resources: {}, prompts: {} },
   instructions: "A server to try the client on. Nothing it does has any effect."
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import { readFileSync } from "node:fs"
+import * as Protocol from "../../src/client/Protocol.ts"
 import * as Limits from "../../src/config/Limits.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -96,6 +97,15 @@ describe("the README", () => {
 
   it("is no longer than a person reads", () => {
     assert.isBelow(readme.split("\n").length, 350)
+  })
+})
+
+describe("the version", () => {
+  it("is the same in package.json, the handshake and the changelog", () => {
+    const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"))
+    const changelog = readFileSync(new URL("CHANGELOG.md", root), "utf8")
+    assert.strictEqual(Protocol.clientInfo.version, version)
+    assert.include(changelog, `\n## ${version}\n`)
   })
 })
 
