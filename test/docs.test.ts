@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Console, Effect, Either, Logger } from "effect"
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import * as Command from "../src/cli/Command.ts"
@@ -211,6 +211,19 @@ describe("the documents", () => {
     for (const { links, name } of documents) {
       for (const link of links) assert.isTrue(leadsSomewhere(link), `${name} links to ${link}`)
     }
+  })
+
+  it("name modules that exist", () => {
+    const paths = new Set(sources.map(({ path }) => path))
+    const pages = documents.filter(({ name }) =>
+      /^(CONTRIBUTING|docs\/(architecture|lifecycle|write-a-layer))\.md$/.test(name)
+    )
+    const named = pages.flatMap(({ text }) =>
+      Array.from(text.replaceAll(fence, "").matchAll(/`([\w/.-]+\/[\w.-]*\.(?:ts|mjs|json))`/g), ([, path]) => path!)
+    )
+    assert.isAbove(named.length, 50)
+    const missing = named.filter((path) => !paths.has(path) && !existsSync(join(folder, path)))
+    assert.deepStrictEqual(missing, ["src/cli/commands/ping.ts"])
   })
 
   it("name every host, event, status, metric, preset and inherited variable that there is", () => {
