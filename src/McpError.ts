@@ -111,10 +111,12 @@ export class ConnectionLost extends Row.error<ConnectionLost>()("ConnectionLost"
 
 /** A socket could not be opened or broke, or its TLS failed; `code` is the error code of the system or of TLS. */
 export class NetworkError extends Row.error<NetworkError>()("NetworkError", {
-  reason: withDefault(Schema.Literal("network", "tls"), "network"),
+  reason: withDefault(Schema.Literal("network", "tls", "proxy"), "network"),
   code: Schema.String,
   detail: Schema.String,
-  outcome: Row.Outcome
+  outcome: Row.Outcome,
+  /** The address of the proxy, with `proxy`. */
+  proxy: optionalText
 }) {}
 
 /**

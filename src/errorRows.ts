@@ -163,6 +163,23 @@ export const rows: Rows = {
       kind: "unusable",
       fault: "TLS failed ({code})",
       person: "Check that the port speaks TLS, and its certificate; NODE_EXTRA_CA_CERTS names the file of an authority."
+    },
+    {
+      when: { reason: "proxy" },
+      fault: "the proxy {proxy} failed ({code})",
+      person: "Check HTTPS_PROXY and HTTP_PROXY; NO_PROXY or \"proxy\": \"direct\" connects without a proxy."
+    },
+    {
+      when: { reason: "proxy", code: "403" },
+      kind: "unusable",
+      fault: "the proxy {proxy} failed ({code})",
+      person: "The proxy does not permit this address: ask its administrator, or connect without it with NO_PROXY."
+    },
+    {
+      when: { reason: "proxy", code: "407" },
+      kind: "unusable",
+      fault: "the proxy {proxy} failed ({code})",
+      person: "Put the user and the password of the proxy into HTTPS_PROXY: http://user:password@host:port."
     }
   ],
   HttpError: [

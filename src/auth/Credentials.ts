@@ -3,6 +3,7 @@
  * by a person or the program.
  */
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -15,6 +16,7 @@ import * as McpEvent from "../McpEvent.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as Nonce from "../safety/Nonce.ts"
 import * as Redaction from "../safety/Redaction.ts"
+import * as Proxy from "../transport/http/proxy.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import * as Grant from "./Grant.ts"
 import * as Interaction from "./Interaction.ts"
@@ -129,13 +131,17 @@ export const make = (options?: Partial<Options>) =>
     // closes after the finalizer below, which gives the fibers time to store what they have
     const fetching = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
     // its fetches can be interrupted, even if the first caller cannot
-    const fetchFor = yield* Effect.cachedFunction((loopback: boolean) =>
-      Effect.flatMap(
-        loadingFetch,
-        ({ make }) => Scope.extend(Effect.interruptible(make({ rules: { loopback, privateHosts } })), fetching)
-      ).pipe(
-        Effect.uninterruptible
-      )
+    const route = yield* Proxy.make
+    const fetchFor = yield* Effect.cachedFunction(
+      ({ loopback, proxy }: { loopback: boolean; proxy: string | undefined }) => {
+        const settings = { rules: { loopback, privateHosts }, proxyOf: (url: URL) => route(url, proxy) }
+        return Effect.flatMap(
+          loadingFetch,
+          ({ make }) => Scope.extend(Effect.interruptible(make(settings)), fetching)
+        ).pipe(
+          Effect.uninterruptible
+        )
+      }
     )
     const fork = yield* FiberSet.runtime(fibers)<never>()
     const know = redaction.unsafeKnow
@@ -153,16 +159,16 @@ export const make = (options?: Partial<Options>) =>
 
     /** One login for all that use the same credentials; `undefined` if the configuration has them. */
     const loginOf = (config: RemoteHeaders.RemoteServer): Effect.Effect<Login.Login | undefined> => {
-      const { name: server, oauth: configured } = config
+      const { name: server, oauth: configured, proxy } = config
       const own = isOwn(config)
       // the grants of the application are for servers that the user has named
       const grant = (own ? grantOf.get(server) : undefined) ?? Grant.fromConfig(configured)
       if (isConfigured(config) || configured === false || grant === undefined) return Effect.succeed(undefined)
       const settings = { configured, grant }
       const url = new URL(config.url)
-      const fetching = fetchFor(own && loopback.test(url.hostname))
+      const fetching = fetchFor(Data.struct({ loopback: own && loopback.test(url.hostname), proxy }))
       return Effect.map(Effect.all([loading, Connector.Identity, fetching]), ([library, identity, fetch]) => {
-        const key = JSON.stringify([server, own, library.storeKey(url, configured, identity)])
+        const key = JSON.stringify([server, own, proxy, library.storeKey(url, configured, identity)])
         const known = logins.get(key)
         known?.configure(settings)
         const made = known ?? library.make({ ...shared, server, url, isOwn: own, settings, identity, fetch })

@@ -71,6 +71,10 @@ export const attempt = <A>(
         return response
       }),
     catch: (error) => {
+      if (error instanceof GuardedFetchError && error.proxy !== undefined) {
+        const detail = `the authorization server is not reached through the proxy ${error.proxy} (${error.errno})`
+        return failed(target, "unreachable", detail)
+      }
       if (error instanceof GuardedFetchError) return failed(target, ...fetchFailures[error.reason])
       if (Sdk.IssuerMismatchError.isInstance(error)) {
         return failed(target, reason, "the authorization server says that it is another one")

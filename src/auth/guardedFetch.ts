@@ -16,6 +16,7 @@ import type * as Http from "node:http"
 import type * as Https from "node:https"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Client from "../transport/http/client.ts"
+import * as Proxy from "../transport/http/proxy.ts"
 import * as UrlGuard from "./UrlGuard.ts"
 
 /** The type that the functions of the SDK take. */
@@ -28,6 +29,8 @@ export interface Options {
   readonly lookup: Lookup
   /** The trusted certificates in PEM (default: those of node). */
   readonly ca: string | undefined
+  /** The proxy of a URL. It looks the name up, so the addresses of the name are not checked here. */
+  readonly proxyOf: (url: URL) => Either.Either<Proxy.Proxy | undefined, Proxy.Invalid>
 }
 
 /** For a whole fetch, with its lookup and its redirects. */
@@ -51,13 +54,20 @@ export class GuardedFetchError extends TypeError {
   readonly fault: UrlGuard.Fault | undefined
   /** The code of node: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`. */
   readonly errno: string | undefined
+  /** The address of the proxy that did not connect, or the setting with an invalid one. */
+  readonly proxy: string | undefined
 
-  constructor(reason: GuardedFetchError["reason"], detail: string, { errno, fault }: Partial<GuardedFetchError> = {}) {
+  constructor(
+    reason: GuardedFetchError["reason"],
+    detail: string,
+    { errno, fault, proxy }: Partial<GuardedFetchError> = {}
+  ) {
     super(`not fetched (${reason}): ${UntrustedText.excerpt(detail, 512)}`)
     this.name = "GuardedFetchError"
     this.reason = reason
     this.fault = fault
     this.errno = errno
+    this.proxy = proxy
   }
 }
 
@@ -76,7 +86,12 @@ const systemLookup: Lookup = (host) =>
     )
   )
 
-export const defaults: Options = { rules: UrlGuard.defaults, lookup: systemLookup, ca: undefined }
+export const defaults: Options = {
+  rules: UrlGuard.defaults,
+  lookup: systemLookup,
+  ca: undefined,
+  proxyOf: () => Either.right(undefined)
+}
 
 /** Looks up once. One address that is not permitted refuses the name, because it was added to be tried. */
 const addressesOf = ({ lookup, rules }: Options, host: string): ReturnType<Lookup> =>
@@ -142,6 +157,9 @@ const lost = (errno: string | undefined) =>
     ? refuse("too-large", "the answer has too many headers")
     : refuse("unreachable", `the connection failed (${errno ?? "unknown"})`, { errno })
 
+const viaProxy = (proxy: string, errno: string) =>
+  refuse("unreachable", `the proxy ${proxy} does not connect (${errno})`, { errno, proxy })
+
 const faults = {
   oversize: refuse("too-large", `the answer has more than ${maxBytes} bytes`),
   cut: lost("ECONNRESET"),
@@ -170,12 +188,14 @@ const responseOf = (
 const ask = (
   { body, headers, method, url }: Question,
   addresses: ReadonlyArray<LookupAddress>,
+  proxy: Proxy.Proxy | undefined,
   options: Options
 ): Effect.Effect<Response, GuardedFetchError> =>
   Effect.async((resume) => {
     const { request } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http")
+    const ending = new AbortController()
     const settings: Https.RequestOptions = {
-      agent: false,
+      agent: proxy === undefined ? false : Proxy.agent(proxy, url.protocol === "https:", ending.signal),
       method,
       headers: Object.fromEntries(headers),
       maxHeaderSize: maxHeaderBytes,
@@ -190,17 +210,25 @@ const ask = (
           : callback(null, addresses[0]!.address, addresses[0]!.family)
     }
     const sent = request(url, settings)
-    const end = (result: Either.Either<Response, GuardedFetchError>) => {
+    const destroy = () => {
+      ending.abort()
       sent.destroy()
+    }
+    const end = (result: Either.Either<Response, GuardedFetchError>) => {
+      destroy()
       resume(result)
     }
-    sent.on("error", ({ code }: NodeJS.ErrnoException) => end(lost(code)))
+    sent.on("error", (error: NodeJS.ErrnoException) =>
+      end(error instanceof Proxy.ProxyError ? viaProxy(error.address, error.code) : lost(error.code)))
     // the only event after a switch of protocols
-    const closed = () => end(lost("ECONNRESET"))
+    const closed = () =>
+      end(lost("ECONNRESET"))
     sent.on("close", closed)
     sent.on("response", (response) => {
       sent.off("close", closed)
-      if (isRedirect(response.statusCode ?? 0)) return end(responseOf(response, Buffer.alloc(0)))
+      if (isRedirect(response.statusCode ?? 0)) {
+        return end(responseOf(response, Buffer.alloc(0)))
+      }
       const chunks: Array<Buffer> = []
       let bytes = 0
       const onChunk = (chunk: Buffer): boolean => {
@@ -212,9 +240,7 @@ const ask = (
         end(how === "ended" ? responseOf(response, Buffer.concat(chunks)) : faults[how]))
     })
     sent.end(body)
-    return Effect.sync(() =>
-      sent.destroy()
-    )
+    return Effect.sync(destroy)
   })
 
 /** The question that a redirect leads to: a GET within the origin. */
@@ -234,11 +260,16 @@ const fetched = (url: string | URL, init: RequestInit, options: Options): Effect
   Effect.gen(function*() {
     let question = yield* questionOf(url, init, options)
     const { hostname } = question.url
+    const proxy = yield* Either.mapLeft(
+      options.proxyOf(question.url),
+      ({ detail, path }) => new GuardedFetchError("unreachable", `${path} is ${detail}`, { proxy: path })
+    )
     // the redirects stay at this host
-    const addresses = UrlGuard.isAddress(hostname) ? [] : yield* addressesOf(options, hostname)
+    const isChecked = proxy !== undefined || UrlGuard.isAddress(hostname)
+    const addresses = isChecked ? [] : yield* addressesOf(options, hostname)
     const allowed = init.redirect === "error" ? 0 : maxRedirects
     for (let redirects = 0;; redirects++) {
-      const response = yield* ask(question, addresses, options)
+      const response = yield* ask(question, addresses, proxy, options)
       if (!isRedirect(response.status)) return response
       if (redirects === allowed) return yield* refuse("redirect", "there are too many redirects")
       question = yield* following(question, response.headers.get("location"), options)

@@ -176,8 +176,12 @@ const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts:
       cause: "the protocol version is wrong",
       hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
     },
-  NetworkError: ({ code, reason }) => ({
-    cause: reason === "tls" ? `its TLS cannot be used (${code})` : unreached.get(code) ?? `the network fails (${code})`
+  NetworkError: ({ code, proxy, reason }) => ({
+    cause: reason === "proxy"
+      ? `the proxy ${proxy} does not connect to it (${code})`
+      : reason === "tls"
+      ? `its TLS cannot be used (${code})`
+      : unreached.get(code) ?? `the network fails (${code})`
   }),
   HttpError: http,
   AuthorizationFailed: authorization,

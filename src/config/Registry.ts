@@ -10,6 +10,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as McpError from "../McpError.ts"
+import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Consent from "./consent.ts"
 import * as Dialect from "./Dialect.ts"
@@ -401,7 +402,10 @@ const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, time
       onTimeout: () => "the registry does not answer in time: try again, or name another registry"
     }),
     Effect.catchTags({
-      RequestError: () => Effect.fail("the registry cannot be reached: check the network, or name another registry"),
+      RequestError: ({ cause }) => {
+        const why = cause instanceof Error ? UntrustedText.excerpt(cause.message, 256) : "no answer"
+        return Effect.fail(`the registry cannot be reached (${why}): check the network, or name another registry`)
+      },
       ResponseError: () => Effect.fail("the answer of the registry broke off: try again")
     })
   )

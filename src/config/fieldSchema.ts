@@ -130,6 +130,10 @@ const address = (...protocols: ReadonlyArray<string>) =>
 
 export const HttpAddress = address("http:", "https:")
 export const WebSocketAddress = address("ws:", "wss:")
+/** The credentials of a proxy belong in the environment, because this is shown. */
+export const ProxyAddress = Schema.String.pipe(Schema.pattern(/^(?:direct|https?:\/\/[^\s/?#@]+\/?)$/, {
+  message: () => "expected `direct`, or the URL of an HTTP proxy without credentials"
+}))
 
 /** One field of a server. */
 export interface Row {

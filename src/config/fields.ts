@@ -18,6 +18,7 @@ import {
   Path,
   ProfileName,
   Protocol,
+  ProxyAddress,
   type Rows,
   Text,
   Time,
@@ -280,6 +281,15 @@ export const remote = {
     overlay: "credential",
     label: "login",
     description: "How to log in if the server asks for it; false: not at all."
+  },
+  proxy: {
+    schema: ProxyAddress,
+    identity: true,
+    restrictedTo: "environment",
+    overlay: "target",
+    label: "proxy",
+    description:
+      "The HTTP proxy that it is reached through, or `direct`. Default: as the environment says (HTTPS_PROXY)."
   },
   allowUnencrypted: {
     schema: Flag,

@@ -305,6 +305,9 @@ export const checkConfidential = (to: Reading, entry: ServerConfig.Entry): void 
 
 type Read = (to: Reading, value: Value, at: string, field: Dialect.Field) => unknown
 
+const word = (to: Reading, schema: Schema.Schema.Any, written: string, at: string): string =>
+  Schema.is(schema as Schema.Schema<unknown>)(written) ? written : to.fail("invalid-value", at)
+
 const readers: ReadonlyMap<Schema.Schema.Any, Read> = new Map<Schema.Schema.Any, Read>([
   [FieldSchema.Text, scalar],
   [FieldSchema.Flag, flag],
@@ -314,6 +317,7 @@ const readers: ReadonlyMap<Schema.Schema.Any, Read> = new Map<Schema.Schema.Any,
   [FieldSchema.Folder, path("cwd")],
   [FieldSchema.EnvFile, path("envFile")],
   [FieldSchema.Inherited, (to, value, at) => isList(value) ? texts(to, value, at) : flag(to, value, at)],
+  [FieldSchema.ProxyAddress, (to, value, at) => word(to, FieldSchema.ProxyAddress, text(to, value, at), at)],
   [
     FieldSchema.Scopes,
     (to, value, at) =>
@@ -336,6 +340,5 @@ export const readField = (
   const read = readers.get(schema)
   if (read !== undefined) return read(to, value, at, field)
   const written = text(to, value, at)
-  const word = Object.hasOwn(words, written) ? words[written] : written
-  return Schema.is(schema as Schema.Schema<unknown>)(word) ? word : to.fail("invalid-value", at)
+  return word(to, schema, Object.hasOwn(words, written) ? words[written]! : written, at)
 }

@@ -87,7 +87,8 @@ export const fromConfig = Effect.fnUntraced(function*(config: RemoteServer) {
   return headers
 })
 
-const isLoopback = (host: string): boolean =>
+/** True for a host, as the URL parser writes it, that is this machine. */
+export const isLoopback = (host: string): boolean =>
   /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host.replace(/\.$/, ""))
 
 /** True for an address of another machine without encryption. */

@@ -48,6 +48,7 @@ import type * as Redaction from "../safety/Redaction.ts"
 import * as ToolCache from "../tools/ToolCache.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
+import * as Proxy from "../transport/http/proxy.ts"
 import * as RemoteHeaders from "../transport/RemoteHeaders.ts"
 import type * as Transport from "../transport/Transport.ts"
 import * as FileStore from "./FileStore.ts"
@@ -76,6 +77,8 @@ export interface Options<Server extends ServerConfig.Source = ServerConfig.Sourc
   readonly permissions?: Partial<Permissions.Options> | undefined
   /** Whether a tool may change without approval (default: not within a run). */
   readonly pins?: Partial<ToolPins.Options> | undefined
+  /** The HTTP proxy of remote servers and logins (default: `"environment"`, which reads HTTPS_PROXY and NO_PROXY). */
+  readonly proxy?: Proxy.Setting | undefined
   readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
   /** Answers for the variables of configurations, and the policies that a resolved configuration must pass. */
   readonly resolution?: Partial<Resolution.Options> | undefined
@@ -171,13 +174,14 @@ const starting =
 /** The plain settings, as references for all layers above, and the disk. */
 const settingsOf = <R>(options: Omit<Options, "servers">, { policies }: Pick<Sources<R>, "policies">) =>
   Layer.scopedContext(Effect.gen(function*() {
-    const { bulkhead, health, resolution, retry } = options
+    const { bulkhead, health, proxy = "environment", resolution, retry } = options
     const disk = yield* Layer.build(platform)
     const resolving = Effect.flatMap(policies, (policies) => Resolution.make({ ...resolution, policies }))
     const settings = yield* Effect.all([
       settled(Limits.CurrentLimits, fromEnvironment(Limits.config)),
       settled(Bulkhead.Bulkhead, Effect.succeed({ ...Bulkhead.defaults, ...bulkhead })),
       settled(HealthCheck.HealthCheck, Effect.succeed({ ...HealthCheck.defaults, ...health })),
+      settled(Proxy.DefaultProxy, Effect.succeed(proxy)),
       settled(RetryPolicy.RetryPolicy, Effect.succeed({ ...RetryPolicy.defaults, ...retry })),
       settled(Resolution.Resolution, Effect.provide(resolving, disk))
     ])

@@ -22,7 +22,7 @@ export interface Options {
 /** The loss that the error of a use shows. Over HTTP only a request can show it: no socket has to be open between two. */
 const lossOf = (server: string, exit: Exit.Exit<unknown, unknown>): McpError.ConnectError | undefined => {
   const error = Exit.isFailure(exit) && exit.cause._tag === "Fail" ? exit.cause.error : undefined
-  return McpError.isMcpError(error) && error._tag === "NetworkError" && error.reason === "network" &&
+  return McpError.isMcpError(error) && error._tag === "NetworkError" && error.reason !== "tls" &&
       error.outcome === "not-sent" && error.server === server
     ? error
     : undefined

@@ -16,6 +16,7 @@ import * as Failure from "./failure.ts"
 import * as Client from "./http/client.ts"
 import * as Connection from "./http/connection.ts"
 import * as Headers from "./http/headers.ts"
+import * as Proxy from "./http/proxy.ts"
 import * as Refusal from "./http/refusal.ts"
 import * as JsonRpc from "./JsonRpc.ts"
 import type * as Transport from "./Transport.ts"
@@ -40,13 +41,20 @@ const opened = (peer: Refusal.Peer, url: URL): Effect.Effect<WebSocket, McpError
     const { WebSocket } = yield* Effect.promise(() => import("ws"))
     const headers = Headers.unreserved(peer.source.current()).map(([name, value]) => [name, Redacted.value(value)])
     url.hash = ""
+    const { limits, proxy } = peer
+    const ending = yield* Effect.acquireRelease(
+      Effect.sync(() => new AbortController()),
+      (ending) => Effect.sync(() => ending.abort())
+    )
+    const agent = proxy === undefined ? {} : { agent: Proxy.agent(proxy, url.protocol === "wss:", ending.signal) }
     const socket = yield* Effect.acquireRelease(
       Effect.sync(() =>
         new WebSocket(url, ["mcp"], {
           headers: Object.fromEntries(headers),
           perMessageDeflate: false,
-          maxPayload: peer.limits.maxMessageBytes,
-          followRedirects: false
+          maxPayload: limits.maxMessageBytes,
+          followRedirects: false,
+          ...agent
         })
       ),
       (socket) => Effect.sync(() => socket.terminate())

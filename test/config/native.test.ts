@@ -142,6 +142,7 @@ const values: { readonly [Key in string]: FastCheck.Arbitrary<unknown> } = {
   headers: dictionary(header, text.map(latin)),
   headersCommand: FastCheck.tuple(word, text),
   oauth: FastCheck.oneof(flag, FastCheck.constant("oauth"), oauth),
+  proxy: FastCheck.constantFrom("direct", "http://p.example:3128"),
   allowUnencrypted: flag,
   sseFallback: flag
 }
@@ -495,6 +496,7 @@ const samples: { readonly [Key in string]: readonly [one: unknown, other: unknow
   bearerTokenEnvVar: ["A", "B"],
   headersCommand: [["a"], ["b"]],
   oauth: [{ clientId: "a" }, { clientId: "b" }],
+  proxy: ["direct", "http://p.example:3128"],
   allowUnencrypted: [true, false],
   sseFallback: [true, false]
 }

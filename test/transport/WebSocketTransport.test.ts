@@ -286,7 +286,12 @@ describe("a WebSocket", () => {
       send: (_: string, done: (error?: Error) => void) => written.push(done)
     })
     // Only what a link uses of a socket is there.
-    const peer = { server: "peer", limits: Limits.defaults, source: RemoteHeaders.constant(new Map()) }
+    const peer = {
+      server: "peer",
+      limits: Limits.defaults,
+      source: RemoteHeaders.constant(new Map()),
+      proxy: undefined
+    }
     const { transport } = WebSocketTransport.link(peer, socket as unknown as WebSocket)
     const heard = Sink.make()
     transport.start(heard.sink)

@@ -10,6 +10,7 @@ import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import * as Registry from "../../config/Registry.ts"
 import * as McpError from "../../McpError.ts"
 import * as UntrustedText from "../../text/UntrustedText.ts"
+import * as Proxy from "../../transport/http/proxy.ts"
 import * as Ask from "../Ask.ts"
 import type * as Command from "../Command.ts"
 import { Usage } from "../Command.ts"
@@ -21,6 +22,18 @@ import * as Screen from "../Screen.ts"
 const variable = "MCP_REGISTRY_URL"
 
 const shortened = (description: string): string => UntrustedText.excerpt(description, 200)
+
+/** The user names the host, so it may have a private address. */
+const fetchOf = (address: string) =>
+  Layer.scoped(
+    FetchHttpClient.Fetch,
+    Effect.gen(function*() {
+      const { make } = yield* Effect.promise(() => import("../../auth/guardedFetch.ts"))
+      const privateHosts = URL.canParse(address) ? [new URL(address).hostname] : []
+      const fetch = yield* make({ rules: { loopback: true, privateHosts }, proxyOf: yield* Proxy.make })
+      return (url, init) => fetch(url instanceof Request ? url.url : url, init)
+    })
+  )
 
 /** A document on disk, at an address, or of a name in the registry. */
 const find = (wanted: string, address: string) =>
@@ -40,7 +53,14 @@ const find = (wanted: string, address: string) =>
         ? "No name in the registry contains it."
         : `These contain it: ${matches.map(({ name }) => name).join(", ")}.`
     })
-  }).pipe(Effect.provide(Layer.merge(FetchHttpClient.layer, NodeFileSystem.layer)))
+  }).pipe(
+    Effect.provide(
+      Layer.merge(
+        Layer.provide(FetchHttpClient.layer, fetchOf(wanted.includes("://") ? wanted : address)),
+        NodeFileSystem.layer
+      )
+    )
+  )
 
 const choose = (found: Registry.Found, name: string, source: string | undefined) => {
   const usable = Registry.options(found.server, name).filter(({ entry }) => !Registry.isFault(entry))

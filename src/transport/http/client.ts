@@ -17,6 +17,7 @@ import * as UntrustedText from "../../text/UntrustedText.ts"
 import * as Failure from "../failure.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import * as Headers from "./headers.ts"
+import * as Proxy from "./proxy.ts"
 import type * as Refusal from "./refusal.ts"
 
 export interface Call {
@@ -82,12 +83,23 @@ export interface Attempt {
 }
 
 /** A client with sockets of its own, which are kept alive for as long as the server says. */
-export const make = ({ limits, server, source: { login } }: Refusal.Peer, url: URL, clock: Clock.Clock) => {
+export const make = ({ limits, proxy, server, source: { login } }: Refusal.Peer, url: URL, clock: Clock.Clock) => {
   const secure = url.protocol === "https:"
-  const { agent, hint } = agentFor(secure, Duration.toMillis(limits.keepAlive))
-  const { request } = secure ? nodeHttps() : nodeHttp()
-  const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname
-  const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port)
+  // a proxy tunnels connections with TLS; it gets other requests whole, with the URL in place of the path
+  const tunnel = secure ? proxy : undefined
+  const forward = secure ? undefined : proxy
+  const overTls = forward?.secure ?? secure
+  const { agent, hint } = agentFor(overTls, Duration.toMillis(limits.keepAlive))
+  const ending = new AbortController()
+  if (tunnel !== undefined) Proxy.tunneled(agent, tunnel, true, ending.signal)
+  const unpooled = () => tunnel === undefined ? false : Proxy.agent(tunnel, true, ending.signal)
+  const { request } = overTls ? nodeHttps() : nodeHttp()
+  const { host, port } = forward ?? {
+    host: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
+    port: url.port === "" ? (secure ? 443 : 80) : Number(url.port)
+  }
+  const prefix = forward === undefined ? "" : url.origin
+  const proxyHeaders = Headers.flat(forward?.headers ?? [])
   const lingering = new Set<Http.IncomingMessage>()
   // many servers answer `/mcp` with 307 to `/mcp/`, every time
   const moved = new Map<string, string>()
@@ -167,10 +179,12 @@ export const make = ({ limits, server, source: { login } }: Refusal.Peer, url: U
         return resume(Effect.flatMap(headers, (sent) => exchange(call, read, { ...attempt, sent })))
       }
       const { fresh, path, sent } = attempt
-      const headers = sent === undefined || sent.size === 0 ? call.headers : call.headers.concat(Headers.flat(sent))
+      const more = sent === undefined || sent.size === 0 ? proxyHeaders : Headers.flat(sent).concat(proxyHeaders)
+      const headers = more.length === 0 ? call.headers : call.headers.concat(more)
       let outgoing: Http.ClientRequest
       try {
-        outgoing = request({ host, port, path, method: call.method, headers, agent: fresh ? false : agent })
+        const { method } = call
+        outgoing = request({ host, port, path: prefix + path, method, headers, agent: fresh ? unpooled() : agent })
       } catch {
         const detail = "the URL or a header cannot be sent"
         return resume(new McpError.ConfigurationError({ server, path: "url", detail }))
@@ -185,6 +199,9 @@ export const make = ({ limits, server, source: { login } }: Refusal.Peer, url: U
       outgoing.on("response", (response) => {
         isOver = true
         hint(response.headers["keep-alive"])
+        if (forward !== undefined && response.statusCode === 407) {
+          return done(Proxy.failure(server, Proxy.refused(forward, 407)))
+        }
         const following = next(call, attempt, response)
         if (following === undefined) return read(response, done)
         done(Effect.flatMap(following, (following) => {
@@ -200,7 +217,8 @@ export const make = ({ limits, server, source: { login } }: Refusal.Peer, url: U
           distrust = freshAfterStale
           if (call.repeatable) return resume(exchange(call, read, { ...attempt, fresh: true }))
         }
-        resume(network(server, error, isSecuring(outgoing.socket)))
+        const isOfProxy = forward !== undefined && beforeConnected(error)
+        resume(network(server, isOfProxy ? Proxy.unreachable(forward, error) : error, isSecuring(outgoing.socket)))
       })
       outgoing.end(call.body)
       return destroy
@@ -232,6 +250,7 @@ export const make = ({ limits, server, source: { login } }: Refusal.Peer, url: U
       }),
     destroy: (): void => {
       destroyed = true
+      ending.abort()
       for (const response of lingering) response.destroy()
       agent.destroy()
     }
@@ -261,6 +280,7 @@ export const network = (
   error: SystemError,
   connecting: boolean
 ): McpError.NetworkError => {
+  if (error instanceof Proxy.ProxyError) return Proxy.failure(server, error)
   const code = error.code ?? error.errors?.[0]?.code ?? "UNKNOWN"
   const detail = UntrustedText.excerpt(error.message === "" ? code : error.message, 256)
   if (tls.test(code)) return new McpError.NetworkError({ server, reason: "tls", outcome: "not-sent", code, detail })

@@ -20,6 +20,7 @@ import * as JsonRpc from "../JsonRpc.ts"
 import * as RemoteHeaders from "../RemoteHeaders.ts"
 import type * as Transport from "../Transport.ts"
 import * as Client from "./client.ts"
+import * as Proxy from "./proxy.ts"
 import type * as Refusal from "./refusal.ts"
 
 export interface Opened {
@@ -38,13 +39,17 @@ export const opener = <Config extends RemoteHeaders.RemoteServer>(
     const base = yield* Limits.CurrentLimits
     const headers = yield* RemoteHeaders.whenOpened
     const ending = yield* Ending.make
+    const route = yield* Proxy.make
     return {
       // untraced, because a span would keep an error as it is before its secrets are hidden
       open: Effect.fnUntraced(function*(config: Config) {
         const server = config.name
         const source = yield* RemoteHeaders.secret(yield* headers.resolve(config))
-        const peer = { server, limits: ServerConfig.limits(config, base), source }
-        const { farewell, ready = Effect.void, transport } = yield* open(peer, new URL(config.url))
+        const url = new URL(config.url)
+        const invalid = (fault: Proxy.Invalid) => new McpError.ConfigurationError({ server, ...fault })
+        const proxy = yield* Either.mapLeft(route(url, config.proxy), invalid)
+        const peer = { server, limits: ServerConfig.limits(config, base), source, proxy }
+        const { farewell, ready = Effect.void, transport } = yield* open(peer, url)
         yield* Effect.addFinalizer(() =>
           Effect.gen(function*() {
             const [took, done] = yield* Effect.timed(BoundedWait.within(ending.bounds.farewellTimeout)(farewell))

@@ -12,6 +12,7 @@ import * as Failure from "../failure.ts"
 import * as JsonRpc from "../JsonRpc.ts"
 import type * as RemoteHeaders from "../RemoteHeaders.ts"
 import * as Client from "./client.ts"
+import type * as Proxy from "./proxy.ts"
 
 /** A server behind a URL. */
 export interface Peer {
@@ -19,6 +20,7 @@ export interface Peer {
   readonly limits: Limits.Limits
   /** Told of a 401 or 403. */
   readonly source: RemoteHeaders.Source
+  readonly proxy: Proxy.Proxy | undefined
 }
 
 export type Refusal =

@@ -49,7 +49,7 @@ export type Follow = (
 ) => Effect.Effect<Sse.Cut, McpError.ConnectError>
 
 const isTransient = (error: McpError.ConnectError, wasOpen: boolean): boolean =>
-  error._tag === "NetworkError" ? error.reason === "network" : error._tag === "HttpError" &&
+  error._tag === "NetworkError" ? error.reason !== "tls" : error._tag === "HttpError" &&
     (error.reason === "rate-limited" || error.reason === "unavailable" || (wasOpen && (error.status ?? 0) >= 500))
 
 /**
