@@ -109,7 +109,7 @@ export class ConnectionLost extends Row.error<ConnectionLost>()("ConnectionLost"
   stderrTail: optionalText
 }) {}
 
-/** A socket could not be opened or broke, or its TLS failed; `code` is the error code of the system or of TLS. */
+/** A socket could not be opened or broke, its TLS failed, or a proxy did not connect; `code`: of the system, of TLS, or the status of the proxy. */
 export class NetworkError extends Row.error<NetworkError>()("NetworkError", {
   reason: withDefault(Schema.Literal("network", "tls", "proxy"), "network"),
   code: Schema.String,
