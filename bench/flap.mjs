@@ -45,7 +45,7 @@ const server = ServerConfig.stdio({
 })
 
 const runtime = ManagedRuntime.make(
-  NodeMcpRuntime.layer({ servers: [server], cacheDirectory: "memory", logs: false })
+  NodeMcpRuntime.layerTest({ servers: [server] })
 )
 const mcp = await runtime.runPromise(McpRuntime.McpRuntime)
 

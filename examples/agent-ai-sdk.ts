@@ -1,7 +1,4 @@
-/**
- * The tools of servers for Vercel's AI SDK, in an application that is not written in Effect:
- * `npm run example agent-ai-sdk`
- */
+/** MCP tools for the Vercel AI SDK, in an application that is not written in Effect: `npm run example agent-ai-sdk` */
 import { generateText, stepCountIs } from "ai"
 import { MockLanguageModelV3 } from "ai/test"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -22,9 +19,7 @@ const runtime = ManagedRuntime.make(
     Layer.provide(NodeAgent.layer()),
     Layer.provide(NodeMcpRuntime.layer({
       servers: [demo],
-      permissions: { rules: [{ decision: "allow", tool: "demo/add" }] },
-      cacheDirectory: "memory",
-      logs: false
+      permissions: { rules: [{ decision: "allow", tool: "demo/add" }] }
     }))
   )
 )
@@ -34,7 +29,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 }
 }
 
-/** In the place of a real model: it makes two calls, and then repeats what it was told. */
+/** Stands in for a model: makes two calls, then repeats their outputs. */
 const model = new MockLanguageModelV3({
   doGenerate: async ({ prompt, tools = [] }) => {
     const last = prompt.at(-1)
@@ -61,7 +56,7 @@ const model = new MockLanguageModelV3({
   }
 })
 
-// for one run: its tools follow what the servers offer, from step to step
+// the tools of one run; they follow the changes of the servers from step to step
 const live = await runtime.runPromise(Effect.flatMap(AiSdk.AiSdk, (sdk) => sdk.live()))
 const { text } = await generateText({ model, prompt: "What is 2 + 40?", stopWhen: stepCountIs(5), ...live })
 console.log(text)

@@ -1,6 +1,4 @@
-/**
- * The tools of servers for a model of `@effect/ai`, beside a tool of the application: `npm run example agent-effect-ai`
- */
+/** MCP tools and a tool of the application for a model of `@effect/ai`: `npm run example agent-effect-ai` */
 import { LanguageModel, Prompt, Tool, Toolkit } from "@effect/ai"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Schema, Stream } from "effect"
@@ -16,10 +14,7 @@ const demo = ServerConfig.stdio({
   args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
 })
 
-/**
- * In the place of a real model, for which `@effect/ai-openai` or `@effect/ai-anthropic` has a Layer: it makes three calls,
- * and then repeats what it was told.
- */
+/** Stands in for `@effect/ai-openai` or `@effect/ai-anthropic`: makes three calls, then repeats their outputs. */
 const model = LanguageModel.make({
   streamText: () => Stream.empty,
   generateText: ({ prompt, tools }) => {
@@ -37,32 +32,30 @@ const model = LanguageModel.make({
   }
 })
 
-const own = Toolkit.make(Tool.make("Today", { description: "The day of the week", success: Schema.String }))
+const appTools = Toolkit.make(Tool.make("Today", { description: "The day of the week", success: Schema.String }))
 
 const program = Effect.gen(function*() {
-  // it is read anew for each request: a tool that a server begins to offer is there the next time
-  const toolkit = AiToolkit.merge(own)
+  // evaluated for each request, so it follows the changes of the servers
+  const toolkit = AiToolkit.merge(appTools)
   const first = yield* LanguageModel.generateText({ prompt: "What is 2 + 40?", toolkit })
   yield* Console.log(first.text)
   for (const { isFailure, name } of first.toolResults) yield* Console.log(`${name} ${isFailure ? "failed" : "worked"}`)
 
-  // results carry only text; pictures of tools follow as a message of their own
-  const seen = Prompt.merge(Prompt.fromResponseParts(first.content), AiToolkit.attachments(first.content))
-  const second = yield* LanguageModel.generateText({ prompt: seen, toolkit })
+  // tool results carry only text, so images follow in a separate message
+  const history = Prompt.merge(Prompt.fromResponseParts(first.content), AiToolkit.attachments(first.content))
+  const second = yield* LanguageModel.generateText({ prompt: history, toolkit })
   yield* Console.log(second.text)
 })
 
 const mcp = NodeAgent.layer().pipe(Layer.provide(NodeMcpRuntime.layer({
   servers: [demo],
-  permissions: { rules: [{ decision: "allow", tool: "demo/add" }] },
-  cacheDirectory: "memory",
-  logs: false
+  permissions: { rules: [{ decision: "allow", tool: "demo/add" }] }
 })))
 
 program.pipe(
   Effect.provide(Layer.mergeAll(
     mcp,
-    own.toLayer({ Today: () => Effect.succeed("Friday") }),
+    appTools.toLayer({ Today: () => Effect.succeed("Friday") }),
     Layer.effect(LanguageModel.LanguageModel, model)
   )),
   NodeRuntime.runMain

@@ -1,6 +1,4 @@
-/**
- * The tools of servers for LangChain, in an application that is not written in Effect: `npm run example agent-langchain`
- */
+/** MCP tools for LangChain, in an application that is not written in Effect: `npm run example agent-langchain` */
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages"
 import { fakeModel } from "@langchain/core/testing"
 import { Effect, Layer, ManagedRuntime } from "effect"
@@ -21,18 +19,16 @@ const runtime = ManagedRuntime.make(
     Layer.provide(NodeAgent.layer()),
     Layer.provide(NodeMcpRuntime.layer({
       servers: [demo],
-      permissions: { rules: [{ decision: "allow", tool: "demo/add" }] },
-      cacheDirectory: "memory",
-      logs: false
+      permissions: { rules: [{ decision: "allow", tool: "demo/add" }] }
     }))
   )
 )
 
-// the tools that there are now; ask again for the next turn
+// the current tools; list them again for the next turn
 const tools = await runtime.runPromise(Effect.flatMap(LangChain.LangChain, (chain) => chain.tools()))
 console.log(tools.map(({ name }) => name).join(", "))
 
-/** In the place of a real model: it makes two calls. */
+/** Stands in for a model: makes two calls. */
 const model = fakeModel().respond(
   new AIMessage({
     content: "",
@@ -48,7 +44,7 @@ const answer = await model.invoke([new HumanMessage("What is 2 + 40?")])
 for (const call of AIMessage.isInstance(answer) ? answer.tool_calls ?? [] : []) {
   const tool = tools.find(({ name }) => name === call.name)
   const message = await tool?.invoke({ ...call, type: "tool_call" })
-  // the artifact is for the application, and no model sees it
+  // the artifact is for the application; the model does not see it
   if (message instanceof ToolMessage) console.log(message.status, message.artifact.structuredContent, message.content)
 }
 

@@ -1,7 +1,4 @@
-/**
- * The tools of servers for the APIs of OpenAI and Anthropic themselves, without any library of theirs:
- * `npm run example agent-raw-api`
- */
+/** MCP tools for the APIs of OpenAI and Anthropic, without their libraries: `npm run example agent-raw-api` */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { ServerConfig, ToolDefinitions, ToolHandler } from "effect-mcp-runtime"
@@ -15,7 +12,7 @@ const demo = ServerConfig.stdio({
   args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
 })
 
-/** In the place of a real API: a message with two calls. */
+/** Stands in for the Messages API: a message with two calls. */
 const anthropic = (_request: { readonly tools: ReadonlyArray<ToolDefinitions.AnthropicTool> }) => ({
   content: [
     { type: "text", text: "Let me see." },
@@ -24,6 +21,7 @@ const anthropic = (_request: { readonly tools: ReadonlyArray<ToolDefinitions.Ant
   ]
 })
 
+/** Stands in for the Chat Completions API: a message with one call. */
 const openAi = (_request: { readonly tools: ReadonlyArray<ToolDefinitions.OpenAiChatTool> }) => ({
   tool_calls: [
     { id: "3", type: "function", function: { name: "mcp__demo__add", arguments: "{\"a\":2,\"b\":40}" } }
@@ -51,9 +49,7 @@ const program = Effect.gen(function*() {
 
 const mcp = NodeAgent.layer().pipe(Layer.provide(NodeMcpRuntime.layer({
   servers: [demo],
-  permissions: { rules: [{ decision: "allow", tool: "demo/add" }] },
-  cacheDirectory: "memory",
-  logs: false
+  permissions: { rules: [{ decision: "allow", tool: "demo/add" }] }
 })))
 
 program.pipe(Effect.provide(mcp), NodeRuntime.runMain)

@@ -1,6 +1,6 @@
 /**
- * An agent as an MCP server: `npm run example agent-server` serves it to whoever starts it (stdio); with `--http`, at an
- * address of this machine. A client finds two tools, `cocode` and `cocode-reply`.
+ * An agent as an MCP server with two tools, `cocode` and `cocode-reply`. `npm run example agent-server` serves it over
+ * stdio, and with `--http` over HTTP on localhost.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeHttpListener from "effect-mcp-runtime/node/NodeHttpListener"
@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 
-/** In place of a model: an agent that remembers what it was told. */
+/** An agent without a model: it remembers the messages of each conversation. */
 const AgentLive = Layer.effect(
   AgentServer.Agent,
   Effect.gen(function*() {
@@ -26,7 +26,7 @@ const AgentLive = Layer.effect(
         }
       )
     return {
-      // what a conversation holds is released with its scope
+      // the scope closes when the conversation ends
       start: (turn) =>
         Effect.zipRight(
           Effect.addFinalizer(() =>
@@ -43,7 +43,7 @@ const options = { name: "cocode", version: "1.0.0", description: "Gives a task t
 
 const overStdio = Effect.provide(
   Effect.flatMap(StdioServer.StdioServer, ({ ended }) => ended),
-  // the link opens first: from then on stdout belongs to the protocol, and what the agent prints goes to stderr
+  // the link is built first and reserves stdout for the protocol; other output goes to stderr
   Layer.provide(AgentServer.layerStdio(options), Layer.provideMerge(AgentLive, NodeStdioLink.layer))
 )
 

@@ -1,6 +1,4 @@
-/**
- * Docker's MCP gateway, or what is missing for it: `npm run example docker`
- */
+/** Docker's MCP gateway, which runs servers in containers: `npm run example docker` */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { Connector, ServerConfig } from "effect-mcp-runtime"
@@ -9,7 +7,7 @@ import * as NodeConnector from "effect-mcp-runtime/node/NodeConnector"
 const catalog = ServerConfig.docker({
   name: "catalog",
   servers: ["time"],
-  // Docker may have to pull the image first.
+  // Docker may have to pull the image first
   startupTimeout: "3 minutes"
 })
 
@@ -21,7 +19,7 @@ const program = Effect.gen(function*() {
   Effect.scoped,
   Effect.catchTag("SpawnFailed", (error) =>
     error.reason === "docker-daemon-down"
-      ? Console.error(`Docker is not up: ${error.detail}`)
+      ? Console.error(`The Docker daemon is not running: ${error.detail}`)
       : Console.error(error.message))
 )
 

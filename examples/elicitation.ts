@@ -1,6 +1,4 @@
-/**
- * A server that asks the user something in the middle of a call.
- */
+/** A server that asks the user for input during a call: `npm run example elicitation` */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { Connector, InputHandlers, ServerConfig, ToolResult } from "effect-mcp-runtime"
@@ -13,8 +11,7 @@ const server = ServerConfig.stdio({
   args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
 })
 
-// Without this Layer, questions are declined. It is given to the connector, which tells each server what it may ask.
-// The message is the server's own words: show who asks.
+// Without this layer, the client does not declare elicitation. The message is text of the server, so show its name too.
 const user = InputHandlers.layer({
   elicit: ({ message, server }) =>
     Console.log(`${server} asks: ${message}`).pipe(

@@ -1,7 +1,4 @@
-/**
- * The servers of configuration files: what was found where, what is wrong with the rest, and what has to be agreed to
- * before it starts: `npm run example found-servers`
- */
+/** Servers from configuration files: their sources, their errors, and their approval: `npm run example found-servers` */
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Stream } from "effect"
@@ -9,7 +6,7 @@ import { ConfigDiscovery, McpRuntime, Trust } from "effect-mcp-runtime"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
 import { fileURLToPath } from "node:url"
 
-/** A workspace as somebody has cloned it. */
+/** A cloned workspace with a configuration file. */
 const cloned = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -35,10 +32,10 @@ const program = Effect.gen(function*() {
 
   for (const candidate of yield* trust.pending) {
     for (const { label, text } of Trust.consent(candidate)) yield* Console.log(`  ${label}: ${text}`)
-    // here a person is asked
+    // an application asks the user here
     yield* trust.approve(candidate.fingerprint)
   }
-  // the server starts by itself
+  // the approved server starts without a further call
   yield* runtime.servers.changes.pipe(
     Stream.filter((servers) => servers.some(({ name, status }) => name === "demo" && status._tag === "Connected")),
     Stream.runHead
@@ -53,6 +50,6 @@ Effect.gen(function*() {
   const trust = { directory: `${root}/.decisions` }
   yield* Effect.provide(
     program,
-    NodeMcpRuntime.layerConfigured({ config, trust, cacheDirectory: "memory", logs: false })
+    NodeMcpRuntime.layerConfigured({ config, trust })
   )
 }).pipe(Effect.scoped, Effect.provide(NodeContext.layer), NodeRuntime.runMain)

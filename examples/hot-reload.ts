@@ -1,7 +1,4 @@
-/**
- * A host whose configuration file is changed while it runs: servers come, change and go, and a call that is under way
- * is not disturbed: `npm run example hot-reload`
- */
+/** A configuration file that changes while calls are in flight, which still succeed: `npm run example hot-reload` */
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Fiber, Option, Stream } from "effect"
@@ -15,7 +12,7 @@ const demo = (env: Readonly<Record<string, string>> = {}) => ({
   env
 })
 
-/** What an editor does when somebody saves: the file is never there in halves. */
+/** Replaces the file in one step, as editors do, so that it is never read half-written. */
 const save = (file: string, mcpServers: object) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -35,8 +32,8 @@ const host = (file: string) =>
       Stream.runHead,
       Effect.fork
     )
-    // two calls that take a second and a half, to a server that will change and to one that will go
-    const calls = yield* Effect.forEach(["changes", "goes"], (server) =>
+    // two slow calls: to the server that will change, and to the server that will be removed
+    const calls = yield* Effect.forEach(["changed", "removed"], (server) =>
       Effect.fork(runtime.callTool({ server, tool: "countdown" }, { from: 15 })))
     yield* runtime.servers.changes.pipe(
       Stream.filter((servers) =>
@@ -45,7 +42,7 @@ const host = (file: string) =>
       Stream.runHead
     )
 
-    yield* save(file, { stays: demo(), changes: demo({ LEVEL: "debug" }), comes: demo() })
+    yield* save(file, { kept: demo(), changed: demo({ LEVEL: "debug" }), added: demo() })
     yield* Console.log("saved")
     const report = yield* Effect.flatten(Fiber.join(reloaded))
     yield* Console.log(`added ${report.added}, changed ${report.changed}, removed ${report.removed}`)
@@ -54,8 +51,8 @@ const host = (file: string) =>
       for (const part of content) if (part._tag === "Text") yield* Console.log(`${metadata.serverName}: ${part.text}`)
     }
 
-    const sum = yield* runtime.callTool({ server: "comes", tool: "add" }, { a: 2, b: 40 })
-    yield* Console.log(`comes: ${JSON.stringify(sum.structuredContent)}`)
+    const sum = yield* runtime.callTool({ server: "added", tool: "add" }, { a: 2, b: 40 })
+    yield* Console.log(`added: ${JSON.stringify(sum.structuredContent)}`)
     yield* Console.log(`servers: ${yield* names}`)
   })
 
@@ -63,17 +60,15 @@ Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.join(yield* fs.makeTempDirectoryScoped(), "mcp-client.json")
-  yield* save(file, { stays: demo(), changes: demo(), goes: demo() })
-  // the application names the file, so nobody has to agree to its servers
+  yield* save(file, { kept: demo(), changed: demo(), removed: demo() })
+  // servers of a file that the application names need no approval
   const config = { files: [{ path: file }], enableProjectConfig: false, enableUserConfig: false }
   yield* Effect.provide(
     host(file),
     NodeMcpRuntime.layerConfigured({
       config,
-      // calls to a server that goes may still end; without it, they end with it
-      teardown: { drainTimeout: "10 seconds" },
-      cacheDirectory: "memory",
-      logs: false
+      // calls in flight to a removed server may take this long
+      teardown: { drainTimeout: "10 seconds" }
     })
   )
 }).pipe(Effect.scoped, Effect.provide(NodeContext.layer), NodeRuntime.runMain)

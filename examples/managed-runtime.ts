@@ -1,6 +1,6 @@
 /**
- * For an application that is not written in Effect: a `ManagedRuntime` behind plain functions that give promises. It
- * calls two tools, and then what it reads from its standard input, until that ends or somebody presses Ctrl-C.
+ * An application that is not written in Effect: a `ManagedRuntime` behind functions that return promises. After a few
+ * calls it echoes each line of its input, until the input ends or Ctrl-C: `npm run example managed-runtime`
  */
 import { Cause, Effect, Exit, ManagedRuntime } from "effect"
 import { type McpClient, McpError, McpRuntime, ServerConfig } from "effect-mcp-runtime"
@@ -14,16 +14,16 @@ const demo = ServerConfig.stdio({
   args: [fileURLToPath(import.meta.resolve("effect-mcp-runtime/demo/DemoServer"))]
 })
 
-const runtime = ManagedRuntime.make(NodeMcpRuntime.layer({ servers: [demo], cacheDirectory: "memory", logs: false }))
+const runtime = ManagedRuntime.make(NodeMcpRuntime.layer({ servers: [demo] }))
 
-/** Rejects with the error itself, which has its tag and its fields. */
+/** Rejects with the tagged error, not with a wrapper. */
 const run = async <A, E>(effect: Effect.Effect<A, E, McpRuntime.McpRuntime>, signal?: AbortSignal): Promise<A> => {
   const exit = await runtime.runPromiseExit(effect, signal === undefined ? {} : { signal })
   if (Exit.isSuccess(exit)) return exit.value
   throw Cause.squash(exit.cause)
 }
 
-// What the rest of the application sees.
+// The functions that the rest of the application uses.
 const listTools = (): Promise<ReadonlyArray<string>> =>
   run(
     Effect.flatMap(McpRuntime.McpRuntime, (mcp) => Effect.map(mcp.tools, ({ tools }) => tools.map(({ name }) => name)))
@@ -34,7 +34,7 @@ const callTool = async (name: string, args: McpClient.JsonObject = {}, signal?: 
   return result.content.map((part) => part._tag === "Text" ? part.text : `<${part._tag}>`).join("\n")
 }
 
-/** Waits until every server is gone; twice is once. */
+/** Waits until every server has exited. A second call does nothing. */
 const close = (): Promise<void> => runtime.dispose()
 
 process.once("SIGINT", () => void close().then(() => process.exit(130)))
@@ -46,9 +46,9 @@ console.log((await listTools()).join("\n"))
 console.log(await callTool("mcp__demo__add", { a: 2, b: 40 }))
 console.log(await callTool("mcp__demo__add", { a: "two" }).catch(explain))
 
-// Whoever aborts a call cancels it at the server; the connection lives on.
-await callTool("mcp__demo__countdown", { from: 60 }, AbortSignal.timeout(100)).catch(() => console.log("gave up"))
-console.log(await callTool("mcp__demo__echo", { text: "still there" }))
+// Aborting a call cancels it at the server and keeps the connection.
+await callTool("mcp__demo__countdown", { from: 60 }, AbortSignal.timeout(100)).catch(() => console.log("cancelled"))
+console.log(await callTool("mcp__demo__echo", { text: "still connected" }))
 
 for await (const line of createInterface({ input: process.stdin })) {
   console.log(await callTool("mcp__demo__echo", { text: line }).catch(explain))

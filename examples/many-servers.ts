@@ -1,7 +1,4 @@
-/**
- * Many servers behind one service: they start together, a bad one costs the others nothing, and the configuration can
- * change while calls are under way: `npm run example many-servers`
- */
+/** Several servers behind one service; the broken one does not affect the others: `npm run example many-servers` */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { McpRuntime, ServerConfig, ToolResult } from "effect-mcp-runtime"
@@ -19,7 +16,7 @@ const demo = (name: string, more: Partial<ServerConfig.StdioInput> = {}) =>
 const servers = [
   demo("sums", { enabledTools: ["add"] }),
   demo("words", { enabledTools: ["echo"] }),
-  // Started when it is first needed, ended when it was not needed for a minute.
+  // starts at its first use, and ends after a minute without one
   demo("seldom", { enabledTools: ["countdown"], lazy: true, idleTimeout: "1 minute" }),
   ServerConfig.stdio({ name: "broken", command: "there-is-no-such-program" })
 ]
@@ -30,7 +27,7 @@ const program = Effect.gen(function*() {
   const { missing, tools } = yield* mcp.tools
   for (const { name } of tools) yield* Console.log(name)
   for (const { error, server, status } of missing) {
-    yield* Console.log(`nothing of ${server}: ${status._tag}, ${error?._tag}`)
+    yield* Console.log(`no tools of ${server}: ${status._tag}, ${error?._tag}`)
   }
 
   const [sum, echo] = yield* Effect.all([
@@ -40,18 +37,10 @@ const program = Effect.gen(function*() {
   yield* Console.log(`${sum.metadata.serverName}:`, sum.structuredContent)
   yield* Console.log(`words: ${ToolResult.text(echo)}`)
 
-  // A call says by its tag why it could not be made, and whether the server has seen it.
+  // The tag of an error is its cause, and `outcome` tells whether the server may have run the call.
   yield* mcp.callTool({ server: "broken", tool: "any" }).pipe(
     Effect.catchTag("SpawnFailed", (error) => Console.log(`broken: ${error.errno}, ${error.outcome}`))
   )
-
-  const next = [...servers.slice(0, 3), demo("more", { enabledTools: ["greet"] })]
-  const { added, removed } = yield* mcp.servers.reload(yield* Effect.all(next))
-  yield* Console.log(`added ${added.join()}, removed ${removed.join()}`)
-  yield* Console.log(`now ${(yield* mcp.tools).tools.length} tools`)
 })
 
-// `cacheDirectory`: without it the tools are kept in the user's cache, and are there at once when it runs next.
-const layer = NodeMcpRuntime.layer({ servers, cacheDirectory: "memory", logs: false })
-
-program.pipe(Effect.provide(layer), NodeRuntime.runMain)
+program.pipe(Effect.provide(NodeMcpRuntime.layer({ servers })), NodeRuntime.runMain)

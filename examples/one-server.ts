@@ -1,6 +1,4 @@
-/**
- * One server, opened, used and closed: `npm run example one-server`
- */
+/** One server without the runtime: connect, list, call, close: `npm run example one-server` */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { Connector, ServerConfig } from "effect-mcp-runtime"
@@ -29,11 +27,11 @@ const program = Effect.gen(function*() {
     }
   }
 
-  // A failure is a tag: this one says that the tool got bad arguments, and that the connection is fine.
+  // The server refused the arguments. The connection stays open.
   yield* client.callTool("add", { a: "two" }).pipe(
     Effect.catchTag("RemoteError", (error) => Console.log(`refused with ${error.code}`))
   )
 })
 
-// Leaving the scope closes the client; the process is gone when the program ends.
+// Closing the scope closes the connection and ends the process of the server.
 program.pipe(Effect.scoped, Effect.provide(NodeConnector.layer()), NodeRuntime.runMain)

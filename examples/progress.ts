@@ -1,6 +1,4 @@
-/**
- * A long call: its progress as a stream, and its cancellation by interruption.
- */
+/** The progress of a call as a stream, and cancellation by interruption: `npm run example progress` */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Stream } from "effect"
 import { Connector, ServerConfig } from "effect-mcp-runtime"
@@ -29,9 +27,9 @@ const program = Effect.gen(function*() {
     })
   )
 
-  // Whoever waits no longer interrupts the call; the server is told, and the connection stays.
-  const patience = yield* client.callTool("countdown", { from: 100 }).pipe(Effect.timeoutOption("250 millis"))
-  yield* Console.log(`gave up: ${patience._tag === "None"}`)
+  // The timeout interrupts the call, which cancels it at the server and keeps the connection.
+  const result = yield* client.callTool("countdown", { from: 100 }).pipe(Effect.timeoutOption("250 millis"))
+  yield* Console.log(`cancelled: ${result._tag === "None"}`)
   yield* client.health
   yield* Console.log("still connected")
 })

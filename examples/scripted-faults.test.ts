@@ -1,14 +1,13 @@
 /**
- * Tests of an application against a server in memory that fails as they say, on a clock that they move: copy this file,
- * put your own service in the place of `Weather`, and run it with `vitest run`.
+ * Tests of an application against a server in memory that fails on demand, with `TestClock`. Copy this file, replace
+ * `Weather` by your service, and run it with `vitest run`.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Stream, TestClock } from "effect"
-import { McpRuntime, Teardown } from "effect-mcp-runtime"
-import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
-import { Faults, MemoryServer, MemoryTransport } from "effect-mcp-runtime/testing"
+import { McpRuntime } from "effect-mcp-runtime"
+import { Faults, layerTest, MemoryServer } from "effect-mcp-runtime/testing"
 
-/** The application: it asks an MCP server, and has something to say when that does not answer. */
+/** The application: a service over an MCP server, with an answer for each failure. */
 class Weather extends Context.Tag("app/Weather")<Weather, {
   readonly forecast: (city: string) => Effect.Effect<string>
 }>() {
@@ -17,15 +16,15 @@ class Weather extends Context.Tag("app/Weather")<Weather, {
     Effect.map(McpRuntime.McpRuntime, ({ callTool }) => ({
       forecast: (city) =>
         callTool({ server: "weather", tool: "forecast" }, { city }).pipe(
-          Effect.map(({ content }) => content[0]?._tag === "Text" ? content[0].text : "nothing to say"),
-          Effect.catchTag("CircuitOpen", () => Effect.succeed("the service is out of order")),
+          Effect.map(({ content }) => content[0]?._tag === "Text" ? content[0].text : "no text"),
+          Effect.catchTag("CircuitOpen", () => Effect.succeed("out of service")),
           Effect.catchAll(({ _tag, outcome }) => Effect.succeed(`no forecast: ${_tag}, ${outcome}`))
         )
     }))
   )
 }
 
-/** A server whose answer for Atlantis never comes. */
+/** A server that never answers a request for Atlantis. */
 const server = MemoryServer.make({
   tools: [{
     name: "forecast",
@@ -35,25 +34,19 @@ const server = MemoryServer.make({
   }]
 })
 
-/** Runs a test with the application over the server, and everything real but the server and the clock. */
+/** Runs a test with the application and the runtime over a new server. */
 const withWeather = <A, E>(
   body: (weather: MemoryServer.Server) => Effect.Effect<A, E, Weather | McpRuntime.McpRuntime>
 ) =>
   Effect.flatMap(server, (weather) =>
     Effect.provide(
       body(weather),
-      Weather.layer.pipe(Layer.provideMerge(
-        NodeMcpRuntime.layer({
-          servers: [MemoryTransport.config("weather")],
-          cacheDirectory: "memory",
-          logs: false
-        }).pipe(NodeMcpRuntime.using(Layer.merge(MemoryTransport.layer({ weather }), Teardown.layerImmediate)))
-      ))
+      Weather.layer.pipe(Layer.provideMerge(layerTest({ weather })))
     ))
 
 const forecast = (city: string) => Effect.flatMap(Weather, (weather) => weather.forecast(city))
 
-/** What is waited for is a state, never a time. */
+/** Waits for a status, not for a time. */
 const until = (tag: McpRuntime.ServerStatus["_tag"]) =>
   Effect.flatMap(
     McpRuntime.McpRuntime,
@@ -61,15 +54,15 @@ const until = (tag: McpRuntime.ServerStatus["_tag"]) =>
       servers.changes.pipe(Stream.filter((all) => all.every(({ status }) => status._tag === tag)), Stream.runHead)
   )
 
-describe("the weather", () => {
-  it.effect("is what the server says", () =>
+describe("Weather", () => {
+  it.effect("returns the answer of the server", () =>
     withWeather(() =>
       Effect.gen(function*() {
         assert.strictEqual(yield* forecast("Oslo"), "Oslo: sunny")
       })
     ))
 
-  it.effect("is asked for again where the server was gone before it was asked", () =>
+  it.effect("waits for a reconnect and then calls once", () =>
     withWeather((weather) =>
       Effect.gen(function*() {
         yield* until("Connected")
@@ -82,7 +75,7 @@ describe("the weather", () => {
       })
     ))
 
-  it.effect("is not asked for twice where the server went away in the middle", () =>
+  it.effect("does not repeat a call that may have run", () =>
     withWeather((weather) =>
       Effect.gen(function*() {
         const waiting = yield* Effect.fork(forecast("Atlantis"))
@@ -95,7 +88,7 @@ describe("the weather", () => {
       })
     ))
 
-  it.effect("is given up, and cancelled at the server, when it does not come", () =>
+  it.effect("cancels a call at the server when it times out", () =>
     withWeather((weather) =>
       Effect.gen(function*() {
         const waiting = yield* Effect.fork(forecast("Atlantis"))
@@ -106,7 +99,7 @@ describe("the weather", () => {
       })
     ))
 
-  it.effect("is out of order after three failures, and back after five minutes", () =>
+  it.effect("opens the circuit after three failures, and closes it after five minutes", () =>
     withWeather((weather) =>
       Effect.gen(function*() {
         yield* until("Connected")
@@ -116,7 +109,7 @@ describe("the weather", () => {
           yield* TestClock.adjust("5 minutes")
           assert.strictEqual(yield* Fiber.join(waiting), "no forecast: RequestTimeout, unknown")
         }
-        assert.strictEqual(yield* forecast("Oslo"), "the service is out of order")
+        assert.strictEqual(yield* forecast("Oslo"), "out of service")
         assert.strictEqual(weather.executions("forecast"), 3)
         yield* TestClock.adjust("5 minutes")
         assert.strictEqual(yield* forecast("Oslo"), "Oslo: sunny")

@@ -6,6 +6,7 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import type * as Path from "@effect/platform/Path"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -272,6 +273,15 @@ export function layer(options: Options): Layer.Layer<Services, Failure> {
     Context.pick()
   )
 }
+
+/** `layer` for tests: writes no cache file and no log by default, and ignores the `MCP_*` environment variables. */
+export const layerTest = <Server extends ServerConfig.Source>(
+  options: Options<Server>
+): Layer.Layer<Services, ServerConfig.Failure<Server>> =>
+  Layer.provide(
+    layer<Server>({ cacheDirectory: "memory", logs: false, ...options }),
+    Layer.setConfigProvider(ConfigProvider.fromMap(new Map()))
+  )
 
 const appOf = (config: ConfiguredOptions["config"]): string => config?.app ?? ConfigDiscovery.defaults.app
 

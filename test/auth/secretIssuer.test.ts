@@ -35,7 +35,7 @@ const loggingIn = (
     const exit = yield* Effect.exit(
       Effect.flatMap(McpRuntime.McpRuntime, ({ servers }) => servers.login(server)).pipe(
         Effect.provide(
-          NodeMcpRuntime.layer({ servers: [config], auth: { grants }, cacheDirectory: "memory", logs: false }).pipe(
+          NodeMcpRuntime.layerTest({ servers: [config], auth: { grants } }).pipe(
             NodeMcpRuntime.using(replace)
           )
         )

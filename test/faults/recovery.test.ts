@@ -47,10 +47,8 @@ const recovery = <Server, E>(
       Effect.map(arrange, ({ config, remains, server }) => ({ config, remains, server: { config, server } })),
       (_peer, { config, server }) =>
         Effect.scoped(Effect.flatMap(McpRuntime.McpRuntime, (runtime) => use(runtime, server))).pipe(
-          Effect.provide(NodeMcpRuntime.layer({
+          Effect.provide(NodeMcpRuntime.layerTest({
             servers: [config],
-            cacheDirectory: "memory",
-            logs: false,
             reconnect,
             teardown: { stdinGrace: "300 millis", termGrace: "300 millis", farewellTimeout: "300 millis" }
           }))

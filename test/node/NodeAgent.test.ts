@@ -29,10 +29,8 @@ const agent = <A, E>(
   more: ReadonlyArray<string> = []
 ) =>
   Effect.scoped(Effect.flatMap(ToolHandler.ToolHandler, body)).pipe(Effect.provide(
-    NodeAgent.layer({ spill: { directory } }).pipe(Layer.provideMerge(NodeMcpRuntime.layer({
+    NodeAgent.layer({ spill: { directory } }).pipe(Layer.provideMerge(NodeMcpRuntime.layerTest({
       servers: [Configs.stdio({ name: "talks", command: process.execPath, args: [talks] })],
-      cacheDirectory: "memory",
-      logs: false,
       permissions: {
         rules: ["long", "picture", "fail", ...more].map((tool) => ({ decision: "allow", tool: `talks/${tool}` }))
       }

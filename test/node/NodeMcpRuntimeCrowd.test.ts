@@ -60,7 +60,7 @@ describe("sixty-four servers at once", () => {
       yield* Node.remote(journal, living.port, ["mute"])
 
       yield* Effect.scoped(Effect.gen(function*() {
-        const [built, context] = yield* Effect.timed(Layer.build(NodeMcpRuntime.layer(given)))
+        const [built, context] = yield* Effect.timed(Layer.build(NodeMcpRuntime.layerTest(given)))
         const runtime = Context.get(context, McpRuntime.McpRuntime)
         const [took, { missing, tools }] = yield* Effect.timed(runtime.tools)
         if (process.env["SHOW_TIMES"] !== undefined) {

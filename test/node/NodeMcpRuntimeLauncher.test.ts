@@ -59,7 +59,7 @@ const cache = Effect.map(
 const runtime = (server: ServerConfig.ServerConfig, more: Partial<NodeMcpRuntime.Options> = {}) =>
   Effect.gen(function*() {
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-    const layer = NodeMcpRuntime.layer({ servers: [server], cacheDirectory: "memory", logs: false, ...more })
+    const layer = NodeMcpRuntime.layerTest({ servers: [server], ...more })
     const context = yield* Layer.buildWithScope(Layer.provide(layer, host), scope)
     const mcp = Context.get(context, McpRuntime.McpRuntime)
     const events = yield* Scope.extend(mcp.subscribe, scope)

@@ -98,7 +98,11 @@ describe("discover", () => {
       const journal = yield* journalOfMine
       const given = Node.options([Node.small(journal, "good"), absent("bad")], { reconnect: once })
       yield* Effect.scoped(Effect.gen(function*() {
-        const { errors, runtime, tools } = yield* NodeMcpRuntime.discover(given)
+        const { errors, runtime, tools } = yield* NodeMcpRuntime.discover({
+          ...given,
+          cacheDirectory: "memory",
+          logs: false
+        })
         assert.deepStrictEqual(tools.map(({ name }) => name), ["mcp__good__name"])
         assert.deepStrictEqual(errors.map(({ error, server }) => [server, error?._tag]), [["bad", "SpawnFailed"]])
         assert.strictEqual(Node.textOf(yield* runtime.callTool("mcp__good__name")), "good")

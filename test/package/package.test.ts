@@ -16,7 +16,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { json } from "node:stream/consumers"
+import { json, text } from "node:stream/consumers"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import * as Built from "../support/built.ts"
@@ -51,8 +51,8 @@ const succeed = async (
 ): Promise<string> => {
   const { status, stderr, stdout } = await run(command, args, {
     cwd,
-    // the decisions of earlier runs on this machine are not used
-    variables: { XDG_STATE_HOME: join(work, "state"), ...variables },
+    // neither decisions nor caches of earlier runs are used
+    variables: { XDG_CACHE_HOME: join(work, "cache"), XDG_STATE_HOME: join(work, "state"), ...variables },
     ...(path === undefined ? {} : { path })
   })
   assert.strictEqual(status, 0, `${command} ${args.join(" ")}\n${stdout}${stderr}`)
@@ -167,20 +167,11 @@ const expected: Readonly<Record<string, RegExp>> = {
   ),
   "agent-langchain":
     /^list_mcp_resources, .*\nsuccess { sum: 42 } <mcp_tool_output [^]*\nerror undefined Error \(RemoteError\): /,
-  "agent-real-model": new RegExp(
-    [
-      "^no OPENAI_API_KEY: a script answers in the place of a model",
-      "it calls mcp__demo__add {\"a\":2,\"b\":40}",
-      "I was told:",
-      "<mcp_tool_output server=\"demo\" tool=\"add\" .*>",
-      "42\n"
-    ].join("\n")
-  ),
   "agent-raw-api":
     /^1 false \[[^]*\n2 true \[[^]*RemoteError[^]*\nmcp__demo__add, strict\n[^]*tool_call_id: '3',\n[^]*42/,
   "one-server":
     /^tools: add, echo, countdown, greet, crash\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
-  "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*gave up: true\nstill connected\n$/,
+  "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*cancelled: true\nstill connected\n$/,
   "elicitation": /^demo asks: Who is to be greeted\?\nHello, Ada\.\n$/,
   "docker": /^echo\n[^]*^cancelled\n/m,
   "many-servers": new RegExp(
@@ -188,12 +179,10 @@ const expected: Readonly<Record<string, RegExp>> = {
       "^mcp__seldom__countdown",
       "mcp__sums__add",
       "mcp__words__echo",
-      "nothing of broken: Failed, SpawnFailed",
+      "no tools of broken: Failed, SpawnFailed",
       "sums: { sum: 42 }",
       "words: hello",
-      "broken: ENOENT, not-sent",
-      "added more, removed broken",
-      "now 4 tools\n$"
+      "broken: ENOENT, not-sent\n$"
     ].join("\n")
   ),
   "found-servers": new RegExp(
@@ -208,54 +197,52 @@ const expected: Readonly<Record<string, RegExp>> = {
   ),
   "hot-reload": new RegExp(
     [
-      "^servers: stays, changes, goes; 15 tools",
+      "^servers: kept, changed, removed; 15 tools",
       "saved",
-      "added comes, changed changes, removed goes",
-      "changes: Lift-off\\.",
-      "goes: Lift-off\\.",
-      "comes: {\"sum\":42}",
-      "servers: stays, changes, comes\n$"
+      "added added, changed changed, removed removed",
+      "changed: Lift-off\\.",
+      "removed: Lift-off\\.",
+      "added: {\"sum\":42}",
+      "servers: kept, changed, added\n$"
     ].join("\n")
   ),
-  // what it serves, it serves to whoever writes to it
+  // writes only answers
   "agent-server": /^$/,
-  "managed-runtime": /^(mcp__demo__\w+\n){4,}42\nRemoteError, executed\ngave up\nstill there\n$/,
-  "opentelemetry": new RegExp(
-    [
-      "span tools/call echo, child of application",
-      "gen_ai.tool.name = echo",
-      "network.transport = pipe",
-      "span tools/call add, child of application",
-      "error.type = -32602",
-      "span application, child of nothing",
-      "the server was told: true",
-      "metric mcp.calls: 2",
-      "metric mcp.connections: 1",
-      "metric mcp.client.operation.duration: 1 times, 1 times",
-      "metric mcp.errors: 1\\n$"
-    ].join("\\n[^]*")
-  ),
-  // two fibers print what each of them hears of a crash, in either order
+  "managed-runtime": /^(mcp__demo__\w+\n){4,}42\nRemoteError, executed\ncancelled\nstill connected\n$/,
+  // two fibers print a line for each crash, in either order
   "reconnect-policy": new RegExp(
     `^${
       [1, 2].map((attempt) =>
         either(
-          `demo: ConnectionLost/exited, attempt ${attempt} follows\n`,
-          "it crashed; the call may have run: unknown\n"
+          `demo: ConnectionLost/exited, attempt ${attempt} is next\n`,
+          "crashed during the call; outcome: unknown\n"
         )
       ).join("")
-    }it is back: {"sum":42}\nmissing: Failed\n$`
-  ),
-  "testing-with-memory-transport": /^Oslo: sunny\nthe server went away \(unknown\)\nconnections left: 0\n$/
+    }restarted: {"sum":42}\nmissing: Failed\n$`
+  )
 }
 
-/** Those that do not end by themselves, or are tests. */
-const others = ["scripted-faults.test", "web-server"]
+/** The spans that an OpenTelemetry collector receives. */
+interface Traces {
+  readonly resourceSpans: ReadonlyArray<{
+    readonly scopeSpans: ReadonlyArray<{
+      readonly spans: ReadonlyArray<{
+        readonly name: string
+        readonly traceId: string
+        readonly spanId: string
+        readonly parentSpanId?: string
+      }>
+    }>
+  }>
+}
+
+/** Tests, and applications that end with their input or a signal. */
+const others = ["scripted-faults.test", "http-service/main", "terminal-agent/main"]
 
 describe("the package", patient, () => {
   it("holds the build, the source and the documents, and nothing else", () => {
     const allowed =
-      /^(package\.json|(README|CHANGELOG|SECURITY|docs\/[\w-]+|examples\/README)\.md|docs\/assets\/\w+\.svg|examples\/[\w.-]+\.ts|LICENSE|dist\/(?!cli\/).*\.(js|d\.ts)(\.map)?|dist\/bin\/(LICENSES\.txt|mcp-runtime(\.bundle)?\.cjs)|src\/.*\.ts|(dist|src)\/(safety\/secretFormats|tools\/searchWords)\.json|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
+      /^(package\.json|(README|CHANGELOG|SECURITY|docs\/[\w-]+|examples\/([\w-]+\/)?README)\.md|docs\/assets\/\w+\.svg|examples\/([\w-]+\/)?[\w.-]+\.ts|LICENSE|dist\/(?!cli\/).*\.(js|d\.ts)(\.map)?|dist\/bin\/(LICENSES\.txt|mcp-runtime(\.bundle)?\.cjs)|src\/.*\.ts|(dist|src)\/(safety\/secretFormats|tools\/searchWords)\.json|src\/demo\/\.mcp\.json|schema\/mcp-client\.schema\.json)$/
     assert.deepStrictEqual(files.filter((file) => !allowed.test(file)), [])
     for (
       const required of [
@@ -370,7 +357,7 @@ describe("the package", patient, () => {
         outDir: moduleResolution
       }
       const config = join(consumer, `tsconfig.${moduleResolution}.json`)
-      writeFileSync(config, JSON.stringify({ compilerOptions, include: ["*.ts", "examples/*.ts"] }))
+      writeFileSync(config, JSON.stringify({ compilerOptions, include: ["*.ts", "examples/**/*.ts"] }))
       const { stdout } = await run("tsc", ["-p", config, "--pretty", "false"], { cwd: consumer })
       const errors = stdout.split("\n").filter((line) => line.includes("error TS") && !unsound.test(line))
       assert.deepStrictEqual(errors, [])
@@ -464,12 +451,14 @@ describe("the demo", patient, () => {
 })
 
 describe("the examples", patient, () => {
-  it("are all known here", () => {
-    const names = readdirSync(join(folder, "examples")).filter((file) => file.endsWith(".ts"))
-      .map((file) => file.replace(/\.ts$/, ""))
-    assert.sameMembers(names, [...Object.keys(expected), ...others])
-    const listed = readFileSync(join(folder, "examples/README.md"), "utf8").matchAll(/^\| \[`(.+)`\]\(\1\.ts\) \|/gm)
-    assert.sameMembers(Array.from(listed, ([, name]) => name), names)
+  it("are all run by these tests and listed in the README", () => {
+    const names = readdirSync(join(folder, "examples"), { recursive: true }).map(String)
+      .filter((file) => file.endsWith(".ts")).map((file) => file.replace(/\.ts$/, ""))
+    const programs = names.filter((name) => !name.includes("/") || name.endsWith("/main"))
+    assert.sameMembers(programs, [...Object.keys(expected), ...others])
+    const listed = readFileSync(join(folder, "examples/README.md"), "utf8")
+      .matchAll(/^\| \[`(.+)`\]\(\1(?:\.ts|\/README\.md)\) \|/gm)
+    assert.sameMembers(Array.from(listed, ([, name]) => name), programs.map((name) => name.replace(/\/main$/, "")))
   })
 
   // Node loads a thousand modules for each, most of the time that it takes. Two tests below run theirs as they are.
@@ -507,32 +496,73 @@ describe("the examples", patient, () => {
     assert.match(await succeed("vitest", args, consumer), /^ *Tests +5 passed \(5\)$/m)
   })
 
-  it.concurrent("agent-real-model asks an API with the key that it is given, and repeats what that says", async () => {
-    const asked: Array<{ readonly url: string | undefined; readonly key: string | undefined; readonly body: unknown }> =
-      []
-    const add = { name: "mcp__demo__add", arguments: "{\"a\":3,\"b\":4}" }
-    const answers = [{ tool_calls: [{ id: "x", type: "function", function: add }] }, { content: "It is seven." }]
+  const terminalAgent = (input: string, variables: Readonly<Record<string, string>>): Promise<string> =>
+    new Promise((resolve) => {
+      const child = spawn("node", [join(consumer, "NodeNext/examples/terminal-agent/main.js")], {
+        cwd: consumer,
+        env: { ...process.env, XDG_CACHE_HOME: join(work, "cache"), ...variables },
+        stdio: ["pipe", "pipe", "inherit"]
+      })
+      const out = text(child.stdout)
+      child.once("close", () => resolve(out))
+      child.stdin.end(input)
+    })
+
+  it.concurrent("terminal-agent calls what the person approves, and tells the model what was denied", async () => {
+    assert.match(
+      await terminalAgent("What is 2 + 40?\ny\nn\n", { OPENAI_API_KEY: "" }),
+      new RegExp(
+        [
+          "^Model: a script, because OPENAI_API_KEY is not set",
+          "You: Allow demo/add {\"a\":2,\"b\":40}\\? \\[y\\]es, .*: Allow demo/crash {}\\? .*: " +
+          "<mcp_tool_output server=\"demo\" tool=\"add\" .*>",
+          "42",
+          ".*</mcp_tool_output>",
+          "Error \\(PermissionDenied\\): .*",
+          "You: \n$"
+        ].join("\n")
+      )
+    )
+  })
+
+  it.concurrent("terminal-agent asks an API with its key, and gives it the outputs", async () => {
+    const requests: Array<
+      { readonly url: string | undefined; readonly key: string | undefined; readonly body: unknown }
+    > = []
+    const calls = [1, 2].map((b) => ({
+      tool_calls: [{
+        id: `${b}`,
+        type: "function",
+        function: { name: "mcp__demo__add", arguments: `{"a":3,"b":${b}}` }
+      }]
+    }))
+    const answers = [...calls, { content: "Four and five." }]
     const api = createServer(async (request, response) => {
-      asked.push({ url: request.url, key: request.headers.authorization, body: await json(request) })
+      requests.push({ url: request.url, key: request.headers.authorization, body: await json(request) })
       response.setHeader("content-type", "application/json")
-      response.end(JSON.stringify({ choices: [{ message: { role: "assistant", ...answers[asked.length - 1] } }] }))
+      response.end(JSON.stringify({ choices: [{ message: { role: "assistant", ...answers[requests.length - 1] } }] }))
     })
     await once(api.listen(0, "127.0.0.1"), "listening")
     try {
       const { port } = api.address() as AddressInfo
       const variables = { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_MODEL: "some" }
-      const args = [join(consumer, "NodeNext/examples/agent-real-model.js"), "How much are 3 and 4?"]
-      const out = await succeed("node", args, consumer, undefined, variables)
-      assert.match(out, /^some of http:.* answers\nit calls mcp__demo__add {"a":3,"b":4}\nIt is seven\.\n$/)
+      const out = await terminalAgent("Add 3 to 1 and 2.\ny\ny\n", variables)
+      assert.match(
+        out,
+        /^Model: some at http:.*\nYou: Allow demo\/add {"a":3,"b":1}\?.*: Allow .*"b":2}.*: Four and five\.\nYou: \n$/
+      )
     } finally {
       api.close()
     }
-    assert.deepStrictEqual(asked.map(({ key, url }) => [url, key]), [
-      ["/v1/chat/completions", "Bearer key"],
-      ["/v1/chat/completions", "Bearer key"]
-    ])
-    assert.match(JSON.stringify(asked[1]?.body), /"role":"user","content":"How much are 3 and 4\?"/)
-    assert.match(JSON.stringify(asked[1]?.body), /"role":"tool".*mcp_tool_output.*7/)
+    assert.deepStrictEqual(
+      requests.map(({ key, url }) => [url, key]),
+      Array.from(answers, () => ["/v1/chat/completions", "Bearer key"])
+    )
+    assert.match(JSON.stringify(requests[2]?.body), /"role":"user","content":"Add 3 to 1 and 2\."/)
+    assert.match(
+      JSON.stringify(requests[2]?.body),
+      /"role":"tool".*mcp_tool_output.*4.*"role":"tool".*mcp_tool_output.*5/
+    )
   })
 
   it("managed-runtime takes its servers with it when somebody presses Ctrl-C", async () => {
@@ -554,30 +584,53 @@ describe("the examples", patient, () => {
     assert.deepStrictEqual(pidsWithArgument(server), [])
   })
 
-  it("web-server answers what is under way when it is told to end, and takes its servers with it", async () => {
-    const child = spawn("node", [join(consumer, "NodeNext/examples/web-server.js")], {
-      cwd: consumer,
-      env: { ...process.env, PORT: "0" },
-      stdio: ["ignore", "pipe", "inherit"]
+  it("http-service finishes its requests at SIGTERM, ends its servers, and has exported spans and metrics", async () => {
+    const exported: Array<readonly [url: string | undefined, body: unknown]> = []
+    const collector = createServer(async (request, response) => {
+      exported.push([request.url, await json(request)])
+      response.end("{}")
     })
-    const ended = once(child, "exit")
-    const [line] = await once(child.stdout.setEncoding("utf8"), "data") as [string]
-    const url = /^listening on (http:\S+)\n$/.exec(line)?.[1]
-    const call = async (tool: string, body: unknown) => {
-      const response = await fetch(`${url}/tools/mcp__demo__${tool}`, { method: "POST", body: JSON.stringify(body) })
-      return [response.status, await response.text()] as const
+    await once(collector.listen(0, "127.0.0.1"), "listening")
+    try {
+      const child = spawn("node", [join(consumer, "NodeNext/examples/http-service/main.js")], {
+        cwd: consumer,
+        env: {
+          ...process.env,
+          XDG_CACHE_HOME: join(work, "cache"),
+          PORT: "0",
+          OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+        },
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+      const ended = once(child, "exit")
+      const [line] = await once(child.stdout.setEncoding("utf8"), "data") as [string]
+      const url = /^listening on (http:\S+)\n$/.exec(line)?.[1]
+      const post = async (path: string, body: unknown) => {
+        const headers = { "content-type": "application/json" }
+        const response = await fetch(`${url}/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+        return [response.status, await response.text()] as const
+      }
+      assert.deepStrictEqual(await post("sums", { a: 2, b: 40 }), [200, "{\"sum\":42}"])
+      assert.match((await post("sums", { a: "two" })).join(), /^400,/)
+      const slow = post("countdowns", { from: 10 })
+      while (!(await (await fetch(`${url}/health`)).text()).includes("\"callsInFlight\":1")) await setTimeout(10)
+      const server = join(consumer, "node_modules/effect-mcp-runtime/dist/demo/DemoServer.js")
+      assert.strictEqual(pidsWithArgument(server).length, 1)
+      child.kill("SIGTERM")
+      assert.match((await slow).join(), /^200,.*Lift-off/)
+      assert.deepStrictEqual(await ended, [0, null])
+      assert.deepStrictEqual(pidsWithArgument(server), [])
+    } finally {
+      collector.close()
     }
-    assert.match(await (await fetch(`${url}/tools`)).text(), /"name":"mcp__demo__add"/)
-    assert.match((await call("add", { a: 2, b: 40 })).join(), /^200,.*"structuredContent":{"sum":42}/)
-    assert.match((await call("ad", {})).join(), /^404,.*"NotFound".*"not-sent"/)
-    assert.match((await call("add", [])).join(), /^400,/)
-    const slow = call("countdown", { from: 10 })
-    while (!(await (await fetch(`${url}/health`)).text()).includes("\"callsInFlight\":1")) await setTimeout(10)
-    const server = join(consumer, "node_modules/effect-mcp-runtime/dist/demo/DemoServer.js")
-    assert.strictEqual(pidsWithArgument(server).length, 1)
-    child.kill("SIGTERM")
-    assert.match((await slow).join(), /^200,.*Lift-off/)
-    assert.deepStrictEqual(await ended, [0, null])
-    assert.deepStrictEqual(pidsWithArgument(server), [])
+
+    const bodies = (path: string) => exported.flatMap(([url, body]) => url === path ? [body] : [])
+    const spans = bodies("/v1/traces").flatMap((body) => (body as Traces).resourceSpans)
+      .flatMap(({ scopeSpans }) => scopeSpans).flatMap(({ spans }) => spans)
+    const add = spans.find(({ name }) => name === "tools/call add")!
+    const request = spans.find(({ name, spanId }) => name === "http.server POST" && spanId === add.parentSpanId)
+    assert.isDefined(request, JSON.stringify(spans.map(({ name }) => name)))
+    assert.strictEqual(add.traceId, request?.traceId)
+    assert.match(JSON.stringify(bodies("/v1/metrics").at(-1)), /"mcp\.calls"/)
   })
 })

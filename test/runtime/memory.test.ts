@@ -33,10 +33,8 @@ const connection = Effect.flatMap(channel, McpClient.make)
 /** A runtime whose one server is connected like this. */
 const running = (connect: Connector.Connector["Type"]["connect"]) =>
   Effect.gen(function*() {
-    const layer = NodeMcpRuntime.layer({
+    const layer = NodeMcpRuntime.layerTest({
       servers: [Pool.remote("a")],
-      cacheDirectory: "memory",
-      logs: false,
       reconnect: { stormReconnects: Infinity }
     }).pipe(NodeMcpRuntime.using(Layer.succeed(Connector.Connector, { connect })))
     const service = Context.get(yield* Layer.build(layer), McpRuntime.McpRuntime)
@@ -74,10 +72,8 @@ describe("the memory of a runtime", () => {
       const server = fileURLToPath(new URL("../fixtures/runtime/thin.mjs", import.meta.url))
       const service = Context.get(
         yield* Layer.build(
-          NodeMcpRuntime.layer({
-            servers: [Pool.local("a", { command: process.execPath, args: [server, "/dev/null"] })],
-            cacheDirectory: "memory",
-            logs: false
+          NodeMcpRuntime.layerTest({
+            servers: [Pool.local("a", { command: process.execPath, args: [server, "/dev/null"] })]
           }).pipe(NodeMcpRuntime.using(resolution))
         ),
         McpRuntime.McpRuntime

@@ -32,11 +32,9 @@ const outcomes = (permissions: Partial<Permissions.Options>, calls: ReadonlyArra
       )
     const results = yield* Effect.forEach(calls, call).pipe(
       Effect.provide(
-        NodeMcpRuntime.layer({
+        NodeMcpRuntime.layerTest({
           servers: [MemoryTransport.config("Shop"), MemoryTransport.config("docs")],
-          permissions,
-          cacheDirectory: "memory",
-          logs: false
+          permissions
         }).pipe(NodeMcpRuntime.using(MemoryTransport.layer({ Shop: shop, docs })))
       ),
       Effect.catchTag("ConfigurationError", ({ detail }) => Effect.succeed([detail]))
@@ -100,10 +98,8 @@ describe("an approval", () => {
           // the cast: what a compiler would refuse reaches this from a library all the same
           callTool({ server: "Shop", tool: "buy" }, args as JsonRpc.JsonObject, { origin: "model" }))).pipe(
           Effect.provide(
-            NodeMcpRuntime.layer({
-              servers: [MemoryTransport.config("Shop")],
-              cacheDirectory: "memory",
-              logs: false
+            NodeMcpRuntime.layerTest({
+              servers: [MemoryTransport.config("Shop")]
             }).pipe(NodeMcpRuntime.using(Layer.merge(MemoryTransport.layer({ Shop: shop }), approval)))
           )
         )

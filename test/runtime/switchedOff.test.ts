@@ -44,11 +44,9 @@ const open = Effect.fnUntraced(function*(options: {
     if (event._tag === "TeardownBegan") log.push("Closed")
   })
   const context = yield* Layer.buildWithScope(
-    NodeMcpRuntime.layer({
+    NodeMcpRuntime.layerTest({
       servers: options.servers ?? [config()],
-      ...(options.batchSize === undefined ? {} : { batchSize: options.batchSize }),
-      cacheDirectory: "memory",
-      logs: false
+      ...(options.batchSize === undefined ? {} : { batchSize: options.batchSize })
     }).pipe(
       NodeMcpRuntime.using(Layer.mergeAll(
         MemoryTransport.layer(() => server),

@@ -94,8 +94,6 @@ export const options = (
   more: Partial<NodeMcpRuntime.Options> = {}
 ): NodeMcpRuntime.Options => ({
   servers,
-  cacheDirectory: "memory",
-  logs: false,
   reconnect: quick,
   // a busy machine takes long to start many processes
   catalog: { firstListWait: "settled" },
@@ -113,7 +111,7 @@ export const using = <A, E>(
   given: NodeMcpRuntime.Options,
   body: (runtime: McpRuntime.McpRuntime["Type"]) => Effect.Effect<A, E, Scope.Scope>
 ): Effect.Effect<A, E | NodeMcpRuntime.Failure> =>
-  Effect.scoped(Effect.flatMap(McpRuntime.McpRuntime, body)).pipe(Effect.provide(NodeMcpRuntime.layer(given)))
+  Effect.scoped(Effect.flatMap(McpRuntime.McpRuntime, body)).pipe(Effect.provide(NodeMcpRuntime.layerTest(given)))
 
 export const textOf = (result: McpRuntime.CallResult): string =>
   result.content.map((part) => part._tag === "Text" ? part.text : `<${part._tag}>`).join("")
