@@ -54,13 +54,6 @@ export const make = <A>(capacity: number): Effect.Effect<Broadcast<A>, never, Sc
       },
       subscribe,
       stream: Stream.unwrapScoped(Effect.map(subscribe, (subscriber) => Mailbox.toStream(subscriber))),
-      onEvent: (listener) => {
-        // a new function, because one listener that is added twice is called twice
-        const added = (element: A) => listener(element)
-        listeners.add(added)
-        return () => {
-          listeners.delete(added)
-        }
-      }
+      onEvent: (listener) => Scoped.addListener(listeners, listener)
     }
   })

@@ -19,6 +19,18 @@ export const acquire = <A>(begin: () => A, end: (resource: A) => void): Effect.E
 export const listen = (begin: () => () => void): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(acquire(begin, (stop) => stop()))
 
+/** Adds a listener, twice if it is added twice; returns the function that removes it. */
+export const addListener = <Event extends ReadonlyArray<unknown>>(
+  listeners: Set<(...event: Event) => void>,
+  listener: (...event: Event) => void
+): () => void => {
+  const added = (...event: Event): void => listener(...event)
+  listeners.add(added)
+  return () => {
+    listeners.delete(added)
+  }
+}
+
 /** A value that is made at its first use, and then shared. */
 export interface Once<A> {
   /** Users wait for one attempt. An interrupted one does not count, and after a failure the next user tries. */

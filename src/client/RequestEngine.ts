@@ -19,6 +19,7 @@ import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import type * as Deadline from "../resilience/Deadline.ts"
 import { onExitSync } from "../resilience/onExitSync.ts"
+import * as Scoped from "../scoped.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -136,7 +137,8 @@ export class RequestEngine {
     })
 
   /** Calls the listener for each notification; returns a function that removes it. */
-  readonly onNotification: McpClient.Channel["onNotification"] = (listener) => added(this.#onNotification, listener)
+  readonly onNotification: McpClient.Channel["onNotification"] = (listener) =>
+    Scoped.addListener(this.#onNotification, listener)
 
   /** Publishes a notification of our own to the listeners. */
   announce(notification: McpClient.Notification): void {
@@ -146,7 +148,7 @@ export class RequestEngine {
   /** Calls the listener at the end of the connection, or at once if it has ended. */
   readonly onEnded: McpClient.Channel["onEnded"] = (listener) => {
     const error = this.#end?.error("unknown")
-    if (error === undefined) return added(this.#onEnded, listener)
+    if (error === undefined) return Scoped.addListener(this.#onEnded, listener)
     listener(error)
     return () => undefined
   }
@@ -362,15 +364,6 @@ export class RequestEngine {
   #answer(message: JsonRpc.Success | JsonRpc.Failure): void {
     const error = this.#end === undefined ? this.#send(message) : undefined
     if (error !== undefined) this.#drop("shed", `an answer to the server: ${error.message}`)
-  }
-}
-
-/** Adds a listener, twice if it is added twice; returns a function that removes it. */
-export const added = <A>(listeners: Set<(value: A) => void>, listener: (value: A) => void): () => void => {
-  const call = (value: A) => listener(value)
-  listeners.add(call)
-  return () => {
-    listeners.delete(call)
   }
 }
 

@@ -8,10 +8,11 @@ import * as Either from "effect/Either"
 import * as McpError from "../McpError.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
+import * as Scoped from "../scoped.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Handshake from "./handshake.ts"
 import type * as McpClient from "./McpClient.ts"
-import * as RequestEngine from "./RequestEngine.ts"
+import type * as RequestEngine from "./RequestEngine.ts"
 import * as RetryAfter from "./retryAfter.ts"
 
 /** The session that requests are sent in, which a server can end with 404. */
@@ -167,6 +168,6 @@ export const make = (
         Effect.asVoid
       ),
     /** Called synchronously with the end of each pause; returns a function that removes the listener. */
-    onPaused: (listener: (until: number) => void) => RequestEngine.added(listeners, listener)
+    onPaused: (listener: (until: number) => void) => Scoped.addListener(listeners, listener)
   }
 }

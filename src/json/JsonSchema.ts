@@ -10,7 +10,7 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import { isObject, type Json, type JsonObject } from "./Json.ts"
 import type { Evaluation, Path, Seen } from "./keywords.ts"
 import { emptySeen, fail, keywords, mergeSeen, spend, Unchecked, unevaluated, unsupportedPattern } from "./keywords.ts"
-import { walk } from "./schema.ts"
+import { pointer, walk } from "./schema.ts"
 
 /** The value fits; it does not (`path` is a JSON pointer); or the schema cannot be used, and why. */
 export type Verdict =
@@ -97,13 +97,8 @@ const evaluate = (
   return holds
 }
 
-const pointer = (path: Path | undefined): string => {
-  let text = ""
-  for (let at = path; at !== undefined; at = at.parent) {
-    text = `/${String(at.key).slice(0, 64).replaceAll("~", "~0").replaceAll("/", "~1")}${text}`
-  }
-  return text
-}
+const pointerTo = (path: Path | undefined): string =>
+  path === undefined ? "" : pointer(pointerTo(path.parent), String(path.key).slice(0, 64))
 
 type Matcher = ((text: string) => boolean) | undefined
 
@@ -135,12 +130,12 @@ const judge = (schema: Pick<Evaluation, "root" | "refsAlone" | "track" | "matche
         return on.assumed ? { _tag: "Unchecked", reason: unsupportedPattern } : { _tag: "Valid" }
       }
     } catch (error) {
-      // any other error is a stack overflow, because the value is nested thousands of levels deep
-      return { _tag: "Unchecked", reason: error instanceof Unchecked ? error.message : "the value is nested too deep" }
+      if (error instanceof Unchecked) return { _tag: "Unchecked", reason: error.message }
+      throw error
     }
     return {
       _tag: "Invalid",
-      path: pointer(on.fault?.path),
+      path: pointerTo(on.fault?.path),
       detail: UntrustedText.excerpt(on.fault?.detail ?? "", 256)
     }
   }

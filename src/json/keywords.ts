@@ -101,14 +101,14 @@ const asObject = (operand: unknown, keyword: string): { readonly [key: string]: 
 /** A keyword that bounds the size of the values that have one. */
 const sized = (
   name: string,
-  sizeOf: (value: unknown) => number | undefined,
+  sizeOf: (value: unknown, on: Evaluation) => number | undefined,
   holds: (size: number, limit: number) => boolean,
   detail: (limit: number) => string
 ): readonly [string, Keyword] => [
   name,
   (on, operand, value, _schema, path) => {
     const limit = asNumber(operand, name)
-    const size = sizeOf(value)
+    const size = sizeOf(value, on)
     return size === undefined || holds(size, limit) || fail(on, path, detail(limit))
   }
 ]
@@ -185,13 +185,10 @@ const type: Keyword = (on, operand, value, schema, path) => {
 const equal = (on: Evaluation, a: unknown, b: unknown): boolean => {
   spend(on, 1)
   if (a === b) return true
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(on, item, b[index]))
-  }
-  if (!isObject(a) || !isObject(b)) return false
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && equal(on, a[key], b[key]))
+  if (typeof a !== "object" || typeof b !== "object") return false
+  const [one, other] = [canonicalJson(a), canonicalJson(b)]
+  spend(on, (one.length + other.length) / 16)
+  return one === other
 }
 
 const enumeration: Keyword = (on, operand, value, _schema, path) =>
@@ -217,24 +214,13 @@ const multipleOf: Keyword = (on, operand, value, _schema, path) => {
   return isExact || fail(on, path, `no multiple of ${divisor}`)
 }
 
-/** A character is a code point, so a text has between half as many and exactly as many as its length. */
-const characters = (on: Evaluation, text: string): number => {
-  spend(on, text.length / 64)
+/** The code points of a text. */
+const characters = (value: unknown, on: Evaluation): number | undefined => {
+  if (typeof value !== "string") return undefined
+  spend(on, value.length / 64)
   let count = 0
-  for (let at = 0; at < text.length; at += text.codePointAt(at)! > 0xffff ? 2 : 1) count++
+  for (let at = 0; at < value.length; at += value.codePointAt(at)! > 0xffff ? 2 : 1) count++
   return count
-}
-
-const minLength: Keyword = (on, operand, value, _schema, path) => {
-  const limit = asNumber(operand, "minLength")
-  return typeof value !== "string" || value.length >= limit * 2 ||
-    (value.length >= limit && characters(on, value) >= limit) || fail(on, path, `shorter than ${limit} characters`)
-}
-
-const maxLength: Keyword = (on, operand, value, _schema, path) => {
-  const limit = asNumber(operand, "maxLength")
-  return typeof value !== "string" || value.length <= limit ||
-    (value.length <= limit * 2 && characters(on, value) <= limit) || fail(on, path, `longer than ${limit} characters`)
 }
 
 const pattern: Keyword = (on, operand, value, _schema, path) => {
@@ -441,8 +427,8 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   bound("exclusiveMinimum", (value, limit) => value > limit),
   bound("exclusiveMaximum", (value, limit) => value < limit),
   ["multipleOf", multipleOf],
-  ["minLength", minLength],
-  ["maxLength", maxLength],
+  sized("minLength", characters, (size, limit) => size >= limit, (limit) => `shorter than ${limit} characters`),
+  sized("maxLength", characters, (size, limit) => size <= limit, (limit) => `longer than ${limit} characters`),
   ["pattern", pattern],
   ["prefixItems", prefixItems],
   ["items", items],

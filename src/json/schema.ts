@@ -81,6 +81,10 @@ export const walk = (schema: object, visit: (key: string | number, value: unknow
   }
 }
 
+/** The JSON pointer of a key below a place. */
+export const pointer = (path: string, key: string | number): string =>
+  `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`
+
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)

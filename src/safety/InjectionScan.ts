@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Json } from "../json/Json.ts"
+import { pointer } from "../json/schema.ts"
 import { folded } from "../text/folded.ts"
 import { unspaced } from "../text/unicode.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
@@ -344,9 +345,6 @@ export const scan = (text: string, options: Options = defaults): ReadonlyArray<S
 /** Deeper schemas are not offered to models. */
 const deepest = 64
 
-const pointer = (path: string, key: string | number): string =>
-  `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`
-
 /** Every string and key of a definition, with its place and the channel it belongs to. */
 const strings = function*(
   value: Json | undefined,
@@ -372,11 +370,6 @@ export const scanTool = (tool: Tool.Tool): ReadonlyArray<Signal & { readonly pat
   for (const [text, path, channel] of strings(definition, "", "description", 0)) {
     for (const signal of text.length < 4 ? [] : scan(text, { channel })) found.push({ ...signal, path })
   }
-  const gravest = new Set(
-    found.toSorted((one, other) => levels.indexOf(other.level) - levels.indexOf(one.level)).slice(
-      0,
-      defaults.maxSignals
-    )
-  )
-  return found.filter((signal) => gravest.has(signal))
+  const gravest = found.toSorted((one, other) => levels.indexOf(other.level) - levels.indexOf(one.level))
+  return gravest.slice(0, defaults.maxSignals).toSorted((one, other) => found.indexOf(one) - found.indexOf(other))
 }

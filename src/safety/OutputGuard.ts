@@ -63,7 +63,7 @@ export interface Rendered {
   readonly isError: boolean
   /** The characters, and about how many tokens, that were left out. */
   readonly truncated:
-    | { readonly chars: number; readonly tokens: number; readonly spilled: Spill.Handle | undefined }
+    | { readonly chars: number; readonly tokens: number; readonly spilled: string | undefined }
     | undefined
   /** Text that reads like orders to a model; places are those in the text as it came. */
   readonly signals: ReadonlyArray<InjectionScan.Signal>
@@ -325,7 +325,3 @@ export const makeConfig = (
     const maxResultChars = yield* positive("MCP_MAX_RESULT_CHARS", all.maxResultChars)
     return yield* make({ ...all, maxTokens, maxResultChars })
   })
-
-export const layerConfig = (
-  options?: Partial<Options>
-): Layer.Layer<OutputGuard, ConfigError.ConfigError, Requirements> => Layer.effect(OutputGuard, makeConfig(options))

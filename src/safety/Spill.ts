@@ -3,7 +3,6 @@
  * of a page is for a model.
  */
 import type * as PlatformError from "@effect/platform/Error"
-import * as Brand from "effect/Brand"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -20,15 +19,8 @@ import { beginAfter, endBefore } from "./graphemes.ts"
 import * as Nonce from "./Nonce.ts"
 import type * as OutputGuard from "./OutputGuard.ts"
 
-/** Names a stored text: `spill-` and 128 random bits, so that it cannot be guessed and can stand in a path. */
-export type Handle = string & Brand.Brand<"effect-mcp-runtime/safety/Spill/Handle">
-
-const nominal = Brand.nominal<Handle>()
-const pattern = /^spill-[0-9a-f]{32}$/
-
-/** The handle, if the text is one. */
-export const handle = (text: string): Option.Option<Handle> =>
-  pattern.test(text) ? Option.some(nominal(text)) : Option.none()
+/** Whether a text is a handle: `spill-` and 128 random bits, so that it cannot be guessed and can stand in a path. */
+export const isHandle = (text: string): boolean => /^spill-[0-9a-f]{32}$/.test(text)
 
 /** In characters. */
 export interface Range {
@@ -79,8 +71,8 @@ export class SpillError extends Schema.TaggedError<SpillError>("effect-mcp-runti
 }
 
 export class Spill extends Context.Tag("effect-mcp-runtime/safety/Spill")<Spill, {
-  /** None if it could not be saved; the log says why. */
-  readonly write: (text: string, source: OutputGuard.Source) => Effect.Effect<Option.Option<Handle>>
+  /** The handle of the stored text; none if it could not be saved, and the log says why. */
+  readonly write: (text: string, source: OutputGuard.Source) => Effect.Effect<Option.Option<string>>
   /** A page of `defaultLimit` characters from the beginning, unless the range says otherwise. */
   readonly read: (handle: string, range?: Range) => Effect.Effect<Page, SpillError>
   /** Removes texts that are too old or too many. Each write does so, and a fiber once an hour. */
@@ -142,26 +134,26 @@ export const make = (
 
     const write = Effect.fnUntraced(
       function*(text: string, { kind, server, tool }: OutputGuard.Source) {
-        const name = handle(`spill-${yield* nonce}`)
+        const handle = `spill-${yield* nonce}`
         const stored = `${encodeHeader({ server, tool, ...(kind === undefined ? {} : { kind }) })}\n${text}`
-        if (Option.isNone(name)) return yield* Effect.fail("There is no name for it.")
+        if (!isHandle(handle)) return yield* Effect.fail("There is no name for it.")
         if (Buffer.byteLength(stored) > Math.min(maxBytesEach, maxBytes)) return yield* Effect.fail("It is too long.")
         // one after the other, so that each sees how much room there is
-        yield* turn.withPermits(1)(store.set(name.value, stored))
-        return name
+        yield* turn.withPermits(1)(store.set(handle, stored))
+        return Option.some(handle)
       },
       Effect.timeoutFail({ duration: patience, onTimeout: () => "The disk does not answer." }),
       (writing, _text, { server }) =>
         Effect.catchAll(writing, (fault) =>
           RuntimeLog.warning("A long result could not be saved.", fault).pipe(
             Effect.annotateLogs({ server }),
-            Effect.as(Option.none<Handle>())
+            Effect.as(Option.none<string>())
           ))
     )
 
     const read = Effect.fnUntraced(function*(given: string, range?: Range) {
       const fail = (reason: SpillError["reason"]) => new SpillError({ handle: given, reason })
-      if (Option.isNone(handle(given))) return yield* fail("malformed")
+      if (!isHandle(given)) return yield* fail("malformed")
       const offset = whole(range?.offset, 0, 0)
       const limit = Math.min(maxLimit, whole(range?.limit, defaultLimit, 1))
       const stored = yield* store.get(given).pipe(
@@ -230,11 +222,3 @@ export const layerMemory = (options?: Partial<Options>): Layer.Layer<Spill> => {
   const all = { ...defaults, ...options }
   return Layer.scoped(Spill, Effect.suspend(() => make(makeMemoryStore(all), all)))
 }
-
-/** Keeps nothing. */
-export const layerNone: Layer.Layer<Spill> = Layer.succeed(Spill, {
-  write: () => Effect.succeedNone,
-  read: (given) =>
-    Effect.fail(new SpillError({ handle: given, reason: Option.isSome(handle(given)) ? "missing" : "malformed" })),
-  sweep: Effect.void
-})

@@ -131,7 +131,7 @@ const evenLimit = (sizes: ReadonlyArray<number>, total: number): number => {
   return Infinity
 }
 
-const shortened = new WeakMap<Definition, Map<number, Definition>>()
+const fittings = once((_: Definition) => new Map<number, Definition>())
 
 /** One limit is that of each tool, and another what the total leaves to it, in which sessions may differ. */
 const mostLimits = 4
@@ -139,10 +139,10 @@ const mostLimits = 4
 /** `withinBudget`, done once and not in every turn of a model. */
 const fitted = (tool: Definition, chars: number): Definition => {
   if (sizeOf(tool) <= chars) return tool
-  const known = shortened.get(tool) ?? new Map<number, Definition>()
+  const known = fittings(tool)
   const fitting = known.get(chars) ?? withinBudget(tool, chars)
   if (known.size === mostLimits) known.clear()
-  shortened.set(tool, known.set(chars, fitting))
+  known.set(chars, fitting)
   return fitting
 }
 

@@ -32,9 +32,8 @@ export interface Offer {
 }
 
 export interface Found {
+  /** The tools that can be called from now on, best first. */
   readonly hits: ReadonlyArray<ToolSearch.Hit>
-  /** The names that can be called from now on. */
-  readonly activated: ReadonlyArray<string>
   /** The result as text for the model. What servers wrote in it is escaped, and still untrusted. */
   readonly text: string
 }
@@ -141,7 +140,7 @@ export const make = (
             }
             shrink(activated, options.maxActivated)
             const active = hits.filter(({ name }) => activated.has(name))
-            return { hits: active, activated: active.map(({ name }) => name), text: textOf(active) }
+            return { hits: active, text: textOf(active) }
           }),
         activated: () => Array.from(sessions.get(id) ?? [])
       }),

@@ -12,6 +12,7 @@ import type * as Scope from "effect/Scope"
 import * as Fingerprint from "../config/Fingerprint.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
 import type * as McpEvent from "../McpEvent.ts"
+import * as Scoped from "../scoped.ts"
 import * as CachedList from "./CachedList.ts"
 import * as Snapshot from "./snapshot.ts"
 import type * as Tool from "./Tool.ts"
@@ -151,10 +152,7 @@ const over = Effect.fnUntraced(function*(options: Options, snapshots: Snapshot.S
       return tools
     },
     forget,
-    onChange: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    }
+    onChange: (listener) => Scoped.addListener(listeners, listener)
   })
 })
 

@@ -9,7 +9,6 @@ import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as RuntimeMetrics from "../observability/RuntimeMetrics.ts"
 import type * as Link from "../runtime/Link.ts"
-import type * as Lists from "../runtime/lists.ts"
 import type * as Server from "../runtime/Server.ts"
 import type * as Servers from "../runtime/Servers.ts"
 import type * as ServerStatus from "../runtime/ServerStatus.ts"
@@ -130,8 +129,6 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
     const firstListWait = first === "settled" ? undefined : Duration.decode(first)
 
     let made: { readonly index: ToolIndex.ToolIndex; readonly of: ReadonlyArray<Server.Server> } | undefined
-    /** The lists of which tools are quarantined. */
-    const held = new WeakSet<Lists.Lists>()
 
     /** False once a reload has replaced the server of this connection. */
     const isCurrent = ({ identity, lists, server }: Server.Live): boolean =>
@@ -149,7 +146,7 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
           const manifest = lists.tools.current()
           return { server, tools: manifest === undefined ? [] : usable(config, manifest), enabledTools, disabledTools }
         })
-        made = { of, index: ToolIndex.make(contributions, ToolIndex.namingOf(style)) }
+        made = { of, index: ToolIndex.make(contributions, style) }
       }
       return made.index
     }
@@ -179,12 +176,11 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
     )
 
     /** Fetches the list, and compares it with the pins. */
-    const reviewed = ({ config, lists, session }: Server.Live) =>
+    const reviewed = ({ config, session }: Server.Live) =>
       Effect.tap(session.tools, ({ tools }) =>
-        Effect.map(pins.review(config, tools), ({ quarantined }) => {
+        Effect.map(pins.review(config, tools), () => {
           // an approval in another process changes what may be offered of an equal list
-          if (held.delete(lists) || quarantined.length > 0) made = undefined
-          if (quarantined.length > 0) held.add(lists)
+          made = undefined
         }))
 
     const learn = (live: Server.Live): Effect.Effect<void, McpError.CallError> =>

@@ -34,17 +34,6 @@ export interface ToolIndex {
   readonly suggest: (name: string) => ReadonlyArray<string>
 }
 
-/** How the tools of a server are named, and those whose names would collide. */
-export interface Naming {
-  readonly usual: (server: string) => (tool: string) => string
-  readonly collided: (server: string, tool: string) => string
-}
-
-export const namingOf = (style: ToolName.Style): Naming => ({
-  usual: (server) => ToolName.qualifier(server, style),
-  collided: (server, tool) => ToolName.bare(server, tool, style)
-})
-
 const sorted = <A>(map: ReadonlyMap<string, A>): ReadonlyArray<readonly [name: string, A]> =>
   Array.from(map).toSorted(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
 
@@ -59,7 +48,11 @@ const grouped = (entries: ReadonlyArray<Entry>, keyOf: (entry: Entry) => string)
 }
 
 /** The tools that pass the filters with their usual names, sorted by server and tool. */
-const offered = (contributions: Iterable<Contribution>, usual: Naming["usual"]): ReadonlyArray<Entry> => {
+const offered = (
+  contributions: Iterable<Contribution>,
+  style: ToolName.Style,
+  qualifier: typeof ToolName.qualifier
+): ReadonlyArray<Entry> => {
   const servers = new Map<string, Map<string, Tool.Tool>>()
   for (const contribution of contributions) {
     const passes = ToolFilter.make(contribution)
@@ -70,7 +63,7 @@ const offered = (contributions: Iterable<Contribution>, usual: Naming["usual"]):
     }
   }
   return sorted(servers).flatMap(([server, tools]) => {
-    const nameOf = usual(server)
+    const nameOf = qualifier(server, style)
     return sorted(tools).map(([tool, definition]) => ({ name: nameOf(tool), server, tool: definition }))
   })
 }
@@ -83,13 +76,14 @@ const offered = (contributions: Iterable<Contribution>, usual: Naming["usual"]):
  */
 export const make = (
   contributions: Iterable<Contribution>,
-  { collided, usual }: Naming = namingOf("double")
+  style: ToolName.Style = "double",
+  qualifier = ToolName.qualifier
 ): ToolIndex => {
-  const named = offered(contributions, usual)
+  const named = offered(contributions, style, qualifier)
   const sameName = grouped(named, ({ name }) => name)
   const entries = named.map((entry): Entry => {
     const { name, server, tool } = entry
-    return sameName.get(name)?.length === 1 ? entry : { name: collided(server, tool.name), server, tool }
+    return sameName.get(name)?.length === 1 ? entry : { name: ToolName.bare(server, tool.name, style), server, tool }
   })
   const byQualifiedName = new Map(entries.map((entry) => [entry.name, entry]))
   const toolsByName = grouped(entries, ({ tool }) => tool.name)

@@ -16,6 +16,7 @@ import * as TrustStore from "../config/TrustStore.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import * as Redaction from "../safety/Redaction.ts"
+import * as Scoped from "../scoped.ts"
 import { inTurns } from "./inTurns.ts"
 import * as PinRecord from "./pinRecord.ts"
 import type * as Tool from "./Tool.ts"
@@ -412,10 +413,7 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
     release: (server) => {
       states.delete(server)
     },
-    onChange: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    }
+    onChange: (listener) => Scoped.addListener(listeners, listener)
   })
 })
 

@@ -6,13 +6,6 @@ import { inTurns } from "./inTurns.ts"
 import type * as SearchIndex from "./searchIndex.ts"
 import type * as ToolIndex from "./ToolIndex.ts"
 
-export interface Options {
-  /** How many tools are found if the query has no limit. */
-  readonly limit: number
-}
-
-export const defaults: Options = { limit: 8 }
-
 /** A tool that was found. Its description is untrusted text of its server. */
 export interface Hit {
   readonly server: string
@@ -25,7 +18,7 @@ export interface Hit {
 }
 
 export interface SearchOptions {
-  /** At most 100. */
+  /** Default 8, at most 100. */
   readonly limit?: number | undefined
   /** Only tools of this server. */
   readonly server?: string | undefined
@@ -43,11 +36,11 @@ export class ToolSearch extends Context.Tag("effect-mcp-runtime/tools/ToolSearch
   readonly search: (query: string, options?: SearchOptions) => Effect.Effect<ReadonlyArray<Hit>>
 }>() {}
 
-const mostHits = 100
+const defaultLimit = 8
+const maxLimit = 100
 
-export const make = (options?: Partial<Options>): Effect.Effect<ToolSearch["Type"]> =>
+export const make = (): Effect.Effect<ToolSearch["Type"]> =>
   Effect.map(Effect.makeSemaphore(1), (semaphore) => {
-    const { limit: usualLimit } = { ...defaults, ...options }
     let index: SearchIndex.SearchIndex | undefined
 
     return {
@@ -56,11 +49,16 @@ export const make = (options?: Partial<Options>): Effect.Effect<ToolSearch["Type
           // on demand, so that a start does not pay for the library
           const current = index ??= (yield* Effect.promise(() => import("./searchIndex.ts"))).make()
           yield* inTurns(current.others(tools), current.remove)
-          yield* inTurns(tools, current.put)
+          const ranks = new Map<string, number>()
+          yield* inTurns(tools, (entry) => {
+            const rank = (ranks.get(entry.server) ?? 0) + 1
+            ranks.set(entry.server, rank)
+            current.put(entry, rank)
+          })
         })),
-      search: (query, { accepts, limit = usualLimit, server } = {}) =>
+      search: (query, { accepts, limit = defaultLimit, server } = {}) =>
         Effect.sync(() => {
-          const most = Number.isFinite(limit) ? Math.max(1, Math.min(mostHits, Math.floor(limit))) : usualLimit
+          const most = Number.isFinite(limit) ? Math.max(1, Math.min(maxLimit, Math.floor(limit))) : defaultLimit
           return (index?.find(query) ?? [])
             .filter(({ entry }) => (server === undefined || entry.server === server) && accepts?.(entry) !== false)
             .slice(0, most)
@@ -71,4 +69,4 @@ export const make = (options?: Partial<Options>): Effect.Effect<ToolSearch["Type
     }
   })
 
-export const layer = (options?: Partial<Options>): Layer.Layer<ToolSearch> => Layer.effect(ToolSearch, make(options))
+export const layer = (): Layer.Layer<ToolSearch> => Layer.effect(ToolSearch, make())

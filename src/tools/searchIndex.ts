@@ -56,11 +56,8 @@ export interface SearchIndex {
   /** The tools that are none of these. */
   readonly others: (tools: ReadonlyArray<ToolIndex.Entry>) => ReadonlyArray<ToolIndex.Entry>
   readonly remove: (entry: ToolIndex.Entry) => void
-  /**
-   * Adds or replaces a tool. One with the same definition as before is read again only if just its names are indexed and
-   * there is room for the rest.
-   */
-  readonly put: (entry: ToolIndex.Entry) => void
+  /** Adds or replaces a tool, which is its server's tool number `rank`. An indexed definition is not read again. */
+  readonly put: (entry: ToolIndex.Entry, rank: number) => void
   /**
    * The tools that answer a query, best first. A word that no tool has is completed and corrected, and the last word is
    * completed in any case. A server whose name is in the query comes before others.
@@ -74,8 +71,6 @@ export const make = (): SearchIndex => {
     readonly document: Document
     readonly isWhole: boolean
   }>()
-  /** How many tools of each server are indexed whole. */
-  const whole = new Map<string, number>()
   const index = new MiniSearch<Document>({
     fields: Object.keys(boost),
     tokenize: (terms) => terms === "" ? [] : terms.split(" "),
@@ -88,7 +83,6 @@ export const make = (): SearchIndex => {
     if (known === undefined) return
     index.remove(known.document)
     items.delete(known.document.id)
-    if (known.isWhole) whole.set(entry.server, whole.get(entry.server)! - 1)
   }
 
   return {
@@ -97,19 +91,16 @@ export const make = (): SearchIndex => {
       return Array.from(items.values()).flatMap(({ document, entry }) => wanted.has(document.id) ? [] : [entry])
     },
     remove,
-    put: (entry) => {
+    put: (entry, rank) => {
       const known = items.get(idOf(entry))
-      const isFull = (whole.get(entry.server) ?? 0) >= mostWhole
-      if (known?.entry.tool === entry.tool && (known.isWhole || isFull)) {
+      const isWhole = rank <= mostWhole
+      if (known?.entry.tool === entry.tool && known.isWhole === isWhole) {
         items.set(known.document.id, { ...known, entry })
         return
       }
       remove(entry)
-      const others = whole.get(entry.server) ?? 0
-      const isWhole = others < mostWhole
       const document = documentOf(entry, isWhole)
       index.add(document)
-      if (isWhole) whole.set(entry.server, others + 1)
       items.set(document.id, { entry, document, isWhole })
     },
     find: (query) => {

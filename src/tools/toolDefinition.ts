@@ -6,6 +6,7 @@
  */
 import { canonicalJson, elements, fields, sha256, staysSchema } from "../json/canonical.ts"
 import { isObject } from "../json/Json.ts"
+import { pointer } from "../json/schema.ts"
 import { visible } from "../text/UntrustedText.ts"
 import { once } from "./once.ts"
 import type * as Tool from "./Tool.ts"
@@ -80,11 +81,7 @@ const maxAligned = 1024 * 1024
 /** Characters of a key. */
 const maxKey = 256
 
-const pointer = (path: string, key: string | number): string => {
-  const name = String(key)
-  const shown = name.length <= maxKey ? name : `${name.slice(0, maxKey)}…`
-  return `${path}/${shown.replaceAll("~", "~0").replaceAll("/", "~1")}`
-}
+const shortened = (key: string): string => key.length <= maxKey ? key : `${key.slice(0, maxKey)}…`
 
 const excess = (length: number, limit: number): number => Math.max(0, length - limit)
 
@@ -167,7 +164,7 @@ export const diff = (before: Raw, after: Raw): ReadonlyArray<Change> => {
     const then = new Map(before)
     const now = new Map(after)
     for (const key of Array.from(new Set([...then.keys(), ...now.keys()])).toSorted()) {
-      const at = pointer(path, key)
+      const at = pointer(path, shortened(key))
       if (!then.has(key)) add(changed(at, undefined, now.get(key), key))
       else if (!now.has(key)) add(changed(at, then.get(key), undefined))
       else compare(at, then.get(key), now.get(key), schema(key), key, depth)

@@ -125,8 +125,8 @@ export const fit = [
   using(Layer.mergeAll(Teardown.layer(), McpEvent.layer, CircuitBreaker.layerNone))
 ]
 export const agent = [
-  NodeAgent.using(OutputGuard.layerConfig()),
-  NodeAgent.using(Spill.layerNone),
+  NodeAgent.using(OutputGuard.layer()),
+  NodeAgent.using(Spill.layerMemory()),
   NodeAgent.using(Tokens.layerTiktoken()),
   NodeAgent.using(ToolSearch.layer())
 ]

@@ -279,7 +279,7 @@ describe("what is too long", () => {
       assert.deepStrictEqual(truncated, {
         chars: Number(chars),
         tokens: Number(tokens),
-        spilled: handle as Spill.Handle
+        spilled: handle
       })
       assert.deepStrictEqual(events, [
         McpEvent.McpEvent.OutputTruncated({ ...source, chars: Number(chars), tokens: Number(tokens), spilled: handle })
@@ -359,7 +359,6 @@ describe("what is too long", () => {
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [Partial<OutputGuard.Options>, Layer.Layer<Spill.Spill>]> = [
         [{ spill: false }, Spill.layerMemory()],
-        [{}, Spill.layerNone],
         [{}, Spill.layerMemory({ maxBytesEach: 1_000 })]
       ]
       for (const [options, spill] of cases) {
@@ -513,8 +512,8 @@ describe("the limits", () => {
   const guarded = (variables: Readonly<Record<string, string>>, options?: Partial<OutputGuard.Options>) =>
     Effect.flatMap(OutputGuard.OutputGuard, (guard) => guard.renderText("word ".repeat(1_000), source)).pipe(
       Effect.provide(Layer.provide(
-        OutputGuard.layerConfig(options),
-        Layer.mergeAll(Spill.layerNone, Tokens.layerEstimate, McpEvent.layerNone)
+        Layer.effect(OutputGuard.OutputGuard, OutputGuard.makeConfig(options)),
+        Layer.mergeAll(Spill.layerMemory(), Tokens.layerEstimate, McpEvent.layerNone)
       )),
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(variables))))
     )

@@ -24,7 +24,7 @@ const guarding = Effect.gen(function*() {
   const events: Array<McpEvent.McpEvent> = []
   const context = yield* Layer.build(Layer.provideMerge(
     OutputGuard.layer(),
-    Layer.mergeAll(Spill.layerNone, Tokens.layerEstimate, McpEvent.layer)
+    Layer.mergeAll(Spill.layerMemory(), Tokens.layerEstimate, McpEvent.layer)
   ))
   Context.get(context, McpEvent.McpEvents).onEvent((event) => events.push(event))
   return { events, guard: Context.get(context, OutputGuard.OutputGuard) }

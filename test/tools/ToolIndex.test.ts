@@ -54,7 +54,7 @@ const shown = ({ byQualifiedName, entries, toolsByName }: ToolIndex.ToolIndex) =
 describe("ToolIndex", () => {
   it("has every tool that its server's filter lets through once, under all its names", () => {
     holds(FastCheck.tuple(contributions, style), ([contributions, style]) => {
-      const index = ToolIndex.make(contributions, ToolIndex.namingOf(style))
+      const index = ToolIndex.make(contributions, style)
       const expected = contributions.flatMap((contribution) =>
         contribution.tools.filter(({ name }) => ToolFilter.make(contribution)(name))
           .map(({ name }) => `${contribution.server}/${name}`)
@@ -89,8 +89,8 @@ describe("ToolIndex", () => {
     )
     holds(shuffled, ([contributions, others, style]) => {
       assert.deepStrictEqual(
-        shown(ToolIndex.make(others, ToolIndex.namingOf(style))),
-        shown(ToolIndex.make(contributions, ToolIndex.namingOf(style)))
+        shown(ToolIndex.make(others, style)),
+        shown(ToolIndex.make(contributions, style))
       )
     })
   })
@@ -101,8 +101,8 @@ describe("ToolIndex", () => {
     )
     holds(some, ([all, chosen, kept, style]) => {
       const fewer = chosen.map((server) => ({ ...server, tools: server.tools.slice(kept) }))
-      const few = ToolIndex.make(fewer, ToolIndex.namingOf(style))
-      const remaining = ToolIndex.make(all, ToolIndex.namingOf(style)).entries
+      const few = ToolIndex.make(fewer, style)
+      const remaining = ToolIndex.make(all, style).entries
         .filter(({ server, tool }) => fewer.some((other) => other.server === server && other.tools.includes(tool)))
       assert.deepStrictEqual(few.entries, remaining)
     })
@@ -191,14 +191,11 @@ describe("ToolIndex", () => {
   })
 
   it("gives tools whose names collide other names, and none of them the name that they share", () => {
-    const { collided, usual } = ToolIndex.namingOf("double")
-    const colliding: ToolIndex.Naming = {
-      usual: (server) => (tool) => tool.startsWith("evil") ? "mcp__a__x_0123456789bc" : usual(server)(tool),
-      collided
-    }
+    const colliding: typeof ToolName.qualifier = (server, style) => (tool) =>
+      tool.startsWith("evil") ? "mcp__a__x_0123456789bc" : ToolName.qualify(server, tool, style)
     const all = [server("a", ["evil1", "fine"]), server("b", ["evil2", "evil3"])]
-    const index = ToolIndex.make(all, colliding)
-    assert.deepStrictEqual(shown(ToolIndex.make(all.toReversed(), colliding)), shown(index))
+    const index = ToolIndex.make(all, "double", colliding)
+    assert.deepStrictEqual(shown(ToolIndex.make(all.toReversed(), "double", colliding)), shown(index))
     assert.deepStrictEqual(identities(index.entries), ["a/evil1", "a/fine", "b/evil2", "b/evil3"])
     assert.strictEqual(index.byQualifiedName.size, 4)
     assert.isUndefined(index.resolve("mcp__a__x_0123456789bc"))
@@ -208,7 +205,7 @@ describe("ToolIndex", () => {
       assert.strictEqual(index.byQualifiedName.get(entry.name), entry)
       assert.strictEqual(index.find(entry.server, entry.tool.name), entry)
     }
-    const alone = ToolIndex.make([server("b", ["evil2"])], colliding)
+    const alone = ToolIndex.make([server("b", ["evil2"])], "double", colliding)
     assert.strictEqual(alone.entries[0]?.name, "mcp__a__x_0123456789bc")
   })
 

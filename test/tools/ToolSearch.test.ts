@@ -5,8 +5,8 @@ import * as ToolSearch from "../../src/tools/ToolSearch.ts"
 import { entry, type Labelled, queries, tools, unseen, varied } from "../fixtures/search/index.ts"
 import * as Texts from "../support/texts.ts"
 
-const over = (entries: ReadonlyArray<ToolIndex.Entry>, options?: Partial<ToolSearch.Options>) =>
-  Effect.tap(ToolSearch.make(options), (search) => search.index(entries))
+const over = (entries: ReadonlyArray<ToolIndex.Entry>) =>
+  Effect.tap(ToolSearch.make(), (search) => search.index(entries))
 
 const identities = (hits: ReadonlyArray<ToolSearch.Hit>) => hits.map(({ server, tool }) => `${server}/${tool}`)
 
@@ -154,8 +154,8 @@ describe("ToolSearch", () => {
 
   it.effect("gives what callers need to show, best first, and as many as they want", () =>
     Effect.gen(function*() {
-      const search = yield* over(few, { limit: 1 })
-      const [best, ...others] = yield* search.search("calendar event")
+      const search = yield* over(few)
+      const [best, ...others] = yield* search.search("calendar event", { limit: 1 })
       assert.deepStrictEqual(others, [])
       assert.isAbove(best!.score, 0)
       assert.strictEqual(best!.name, `mcp__calendar__${best!.tool}`)
@@ -163,8 +163,10 @@ describe("ToolSearch", () => {
       const all = yield* search.search("calendar event appointment", { limit: 10 })
       assert.strictEqual(all.length, 2)
       assert.isAtLeast(all[0]!.score, all[1]!.score)
-      assert.strictEqual((yield* search.search("calendar", { limit: Number.NaN })).length, 1)
       assert.strictEqual((yield* search.search("calendar", { limit: -3 })).length, 1)
+      const many = yield* over(Array.from({ length: 20 }, (_, at) => entry("a", `calendar_${at}`, "")))
+      assert.strictEqual((yield* many.search("calendar")).length, 8)
+      assert.strictEqual((yield* many.search("calendar", { limit: Number.NaN })).length, 8)
     }))
 
   it.effect("looks only where it is told to", () =>
