@@ -94,7 +94,8 @@ const written: ReadonlyMap<Schema.Schema.Any, Json> = new Map<Schema.Schema.Any,
   [FieldSchema.Listed, { type: "array", items: { type: "string", pattern: "^[^\\s,\"]+$" }, minItems: 1 }]
 ])
 
-const jsonOf = ({ description, schema, words = {} }: FieldSchema.Row): Json => {
+const jsonOf = ({ description: about, restrictedTo, schema, words = {} }: FieldSchema.Row): Json => {
+  const description = restrictedTo === undefined ? about : `${about} Ignored in project and plugin files.`
   const known = written.get(schema)
   if (known !== undefined) return described(description, known)
   const { $schema: _, enum: literals = [], ...rest } = Object(JSONSchema.make(schema as Schema.Schema<unknown>))
@@ -104,7 +105,7 @@ const jsonOf = ({ description, schema, words = {} }: FieldSchema.Row): Json => {
 /** Editors strike through a word for which there is a better one. */
 const older = (json: Json, instead: string): Json => ({
   ...json,
-  description: `The same as ${instead}, which is better written.`,
+  description: `Deprecated: use ${instead}.`,
   deprecated: true
 })
 
@@ -130,7 +131,7 @@ const empty = (own: Rows, other: Rows): Json =>
       [key, { schema }]
     ) => [key, {
       enum: schema === FieldSchema.Variables ? [{}] : schema === FieldSchema.VariableNames ? [[]] : [false, [], {}],
-      description: "Belongs to the other kind of server.",
+      description: "A field of the other kind of server.",
       deprecated: true
     }])
   )
@@ -171,12 +172,12 @@ const servers = (): Json => {
   const settings = Object.entries<FieldSchema.Row>(login).map(([key, { aliases: _, ...row }]) => [key, row])
   return {
     stdio: {
-      title: "A program of this machine",
+      title: "A local program",
       ...object({ ...typeOf(Parts.transports.stdio), ...serverOf(stdio, remote, { command }) }, ["command"]),
       allOf: once(stdio)
     },
     remote: {
-      title: "A server behind an address",
+      title: "A remote server",
       ...object({ ...typeOf(Parts.transports.remote), ...serverOf(remote, stdio, {}) }, ["url"]),
       allOf: [
         addressIf({ enum: ["ws", "websocket"] }, "wss?"),
@@ -185,7 +186,7 @@ const servers = (): Json => {
       ]
     },
     docker: {
-      title: "The MCP gateway of Docker",
+      title: "The Docker MCP gateway",
       ...object({ ...typeOf(Parts.transports.docker), ...serverOf(docker, remote, {}) }),
       allOf: [{ anyOf: [{ required: ["type"] }, { required: ["transport"] }] }, ...once(docker)]
     },

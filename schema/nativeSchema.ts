@@ -5,12 +5,12 @@ export const beside = {
   inputs: {
     type: "array",
     items: { $ref: "#/$defs/input" },
-    description: "What is asked before a server is connected."
+    description: "Questions to a person, for ${input:id}."
   },
   imports: {
     type: "array",
     items: { type: "string" },
-    description: "The hosts whose files are read too, the strongest first; []: none; absent: what is usual."
+    description: "Other hosts whose files are read too, the strongest first; []: none."
   },
   policy: { $ref: "#/$defs/policy" },
   permissions: { $ref: "#/$defs/permissions" },
@@ -20,12 +20,12 @@ export const beside = {
       mcp_server_allowlist: {
         type: "array",
         items: { type: "string", minLength: 1 },
-        description: "Only the servers of these names."
+        description: "Only the servers with these names."
       },
       mcp_server_denylist: {
         type: "array",
         items: { type: "string", minLength: 1 },
-        description: "Not the servers of these names."
+        description: "Not the servers with these names."
       }
     }
   }
@@ -35,19 +35,19 @@ export const beside = {
 export const transports = {
   stdio: {
     words: ["stdio"],
-    description: "A program that is started and spoken to over stdin and stdout.",
+    description: "A child process, over stdin and stdout.",
     olderWords: ["local", "command"],
     instead: "stdio"
   },
   docker: {
     words: ["docker"],
-    description: "The servers that Docker runs in containers, as one.",
+    description: "Servers that Docker runs in containers, as one server.",
     olderWords: [],
     instead: "docker"
   },
   remote: {
     words: ["streamable-http", "http", "sse", "ws", "auto"],
-    description: "How it is spoken to; `auto` and nothing: Streamable HTTP, then the older HTTP+SSE.",
+    description: "The transport; `auto` (default): Streamable HTTP, then the older HTTP+SSE.",
     olderWords: ["streamableHttp", "streamablehttp", "streamable_http", "websocket", "remote"],
     instead: "streamable-http"
   }
@@ -55,14 +55,14 @@ export const transports = {
 
 /** The keys of an entry of any kind that have no effect here. */
 export const ignored = {
-  source: { description: "Where the entry came from: registry, version, sha256." },
-  sandbox: { description: "Not supported: the server is not confined, and an issue says so." }
+  source: { description: "The origin of the entry: registry, version, sha256." },
+  sandbox: { description: "Not supported: the server is not sandboxed, and an issue reports it." }
 }
 
 /** The keys of a login that no configuration has. */
 export const ofLogin = {
-  enabled: { type: "boolean", description: "Whether to log in." },
-  public: { type: "boolean", description: "Whether the client has no secret." }
+  enabled: { type: "boolean", description: "Logs in (default: true)." },
+  public: { type: "boolean", description: "The client has no secret." }
 }
 
 /** The aspects of a server that a rule can be about, one for each rule. */
@@ -70,28 +70,28 @@ export const rules = {
   name: {
     type: "string",
     minLength: 1,
-    description: "By name, with * for any characters: a convenience, and no protection, because a name can be changed."
+    description: "The name, with * for any characters. Not a protection, because names can be changed."
   },
   command: {
     type: "array",
     prefixItems: [{ type: "string", minLength: 1 }],
     items: { type: "string" },
     minItems: 1,
-    description: "By the whole command line, word by word."
+    description: "The whole command line, word by word."
   },
   commandLine: {
     type: "string",
     minLength: 1,
-    description: "By the command line, its words joined by spaces, with * for any characters."
+    description: "The command line, its words joined by spaces, with * for any characters."
   },
-  program: { type: "string", minLength: 1, description: "By the program, whatever its arguments." },
+  program: { type: "string", minLength: 1, description: "The program, with any arguments." },
   url: {
     type: "string",
     pattern:
       "^(?:\\*|(?:[Hh][Tt][Tt][Pp][Ss]?|[Ww][Ss][Ss]?|[^:/?#\\s]*\\*[^:/?#\\s]*)://(?:\\[[0-9A-Fa-f:.*]+\\](?::[0-9*]+)?|[^/?#\\s<>^|%\\\\[\\]]+)(?:[/?#]\\S*)?|.*\\$\\{.*)$",
-    description: "By address, with * for any characters: https://*.example.com/*"
+    description: "The address, with * for any characters: https://*.example.com/*"
   },
-  fingerprint: { type: "string", minLength: 1, description: "By fingerprint: this very configuration." }
+  fingerprint: { type: "string", minLength: 1, description: "The fingerprint of the configuration." }
 }
 
 /** The other definitions that a document refers to: tables with these keys and no others. */
@@ -102,28 +102,27 @@ export const definitions = {
       allow: {
         type: "array",
         items: { $ref: "#/$defs/rule" },
-        description: "Only these servers, if there is any rule."
+        description: "Allows only these servers."
       },
       deny: {
         type: "array",
         items: { $ref: "#/$defs/rule" },
-        description: "Not these servers, whatever allows them."
+        description: "Denies these servers; overrides `allow`."
       },
       managedOnly: {
         type: "boolean",
-        description: "Whether only an administrator's list of what is allowed counts."
+        description: "Ignores the `allow` lists of all files but those of an administrator."
       },
       requireIdentity: {
         type: "boolean",
-        description:
-          "Whether rules about names alone allow nothing: then each server needs one about its command or url."
+        description: "Rules about names allow nothing; each server needs a rule about its command or url."
       },
       managed_only: {
         type: "boolean",
         description: "The same as `managedOnly`, which is better written.",
         deprecated: true
       },
-      exclusive: { type: "boolean", description: "Whether an administrator's file silences all other files." },
+      exclusive: { type: "boolean", description: "An administrator's file disables all other files." },
       providers: {
         type: "array",
         items: { type: "string", minLength: 1 },
@@ -137,13 +136,13 @@ export const definitions = {
       tool: {
         type: "string",
         minLength: 1,
-        description: "server/tool or mcp__server__tool, with * for any characters; server/resource:URI."
+        description: "`server/tool`, `mcp__server__tool` or `server/resource:URI`, with * for any characters."
       },
-      action: { enum: ["allow", "ask", "deny"] },
+      action: { enum: ["allow", "ask", "deny"], description: "The decision." },
       args: {
         type: "object",
         additionalProperties: { type: "string" },
-        description: "Only calls with these arguments, each a pattern."
+        description: "Matches only calls with these arguments, each a pattern."
       }
     }
   },
@@ -153,22 +152,22 @@ export const definitions = {
       rules: {
         type: "array",
         items: { $ref: "#/$defs/permission" },
-        description: "deny counts more than ask, and ask more than allow."
+        description: "Rules with arguments. `deny` overrides `ask`, and `ask` overrides `allow`."
       },
       allow: {
         type: "array",
         items: { type: "string", minLength: 1 },
-        description: "What a model may use without asking: each needs the name of a server, or is mcp__*."
+        description: "Tools that a model may use without an approval; each names its server, or is `mcp__*`."
       },
       ask: {
         type: "array",
         items: { type: "string", minLength: 1 },
-        description: "What a person has to agree to."
+        description: "Tools that need an approval."
       },
       deny: {
         type: "array",
         items: { type: "string", minLength: 1 },
-        description: "What may not be used."
+        description: "Tools that may not be used."
       }
     }
   },
@@ -176,11 +175,11 @@ export const definitions = {
     title: "A question to a person",
     required: ["id"],
     properties: {
-      id: { type: "string", minLength: 1, description: "What ${input:id} asks for." },
-      description: { type: "string" },
-      secret: { type: "boolean", description: "Whether the answer is hidden while it is typed." },
-      default: { type: "string" },
-      choices: { type: "array", items: { type: "string" } }
+      id: { type: "string", minLength: 1, description: "The id in ${input:id}." },
+      description: { type: "string", description: "The question." },
+      secret: { type: "boolean", description: "Hides the answer while it is typed." },
+      default: { type: "string", description: "The answer if there is no other." },
+      choices: { type: "array", items: { type: "string" }, description: "The possible answers." }
     }
   }
 }

@@ -139,8 +139,7 @@ const head = ["Field", "Type", "Meaning", "A change"]
 
 const fieldRow = ([key, field], properties, limits, required) => {
   const notes = [
-    field.description,
-    ...field.restrictedTo === undefined ? [] : ["Ignored in project and plugin files."],
+    properties[key]?.description ?? field.description,
     ...Object.hasOwn(limits, key) ? ["Default: [limits](limits.md#one-server)."] : []
   ]
   const words = [`${code(key)}${field.template === undefined ? "" : "\\*"}`, ...required ? ["required"] : []]

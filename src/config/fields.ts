@@ -33,19 +33,19 @@ import { Expansion, Provenance } from "./Scope.ts"
 
 /** The fields of all servers that a file may set. */
 export const common = {
-  title: { schema: Text, identity: false, connection: false, description: "What people call it." },
-  description: { schema: Text, identity: false, connection: false, description: "What it is for." },
-  enabled: { schema: Flag, identity: false, description: "Whether it is used; default: true." },
+  title: { schema: Text, identity: false, connection: false, description: "The name that people see." },
+  description: { schema: Text, identity: false, connection: false, description: "The purpose of the server." },
+  enabled: { schema: Flag, identity: false, description: "Uses the server (default: true)." },
   required: {
     schema: Flag,
     identity: false,
     connection: false,
-    description: "Whether the application does not start without it; default: false."
+    description: "The application does not start without it (default: false)."
   },
   lazy: {
     schema: Flag,
     identity: false,
-    description: "Whether it is started only when it is needed; default: false."
+    description: "Connects at the first use instead of at the start (default: false)."
   },
   trusted: {
     schema: Flag,
@@ -53,79 +53,81 @@ export const common = {
     connection: false,
     restrictedTo: "approveTools",
     overlay: "credential",
-    description: "Whether the annotations of its tools are believed. Not read from files of a project."
+    description: "Trusts the annotations of its tools, such as `readOnlyHint`."
   },
   protocol: {
     schema: Protocol,
     identity: true,
     words: { legacy: "session", "2026-07-28": "stateless" },
-    description: "Which era of the protocol is spoken: with sessions, without, or what the server answers to."
+    description:
+      "The era of the protocol: `session` (up to 2025-11-25), `stateless` (2026-07-28), or `auto`: as the server answers."
   },
   startupTimeout: {
     schema: Time,
     identity: false,
     aliases: ["startupTimeoutMs"],
-    description: "How long connecting may take."
+    description: "Limit of a connect."
   },
   requestTimeout: {
     schema: Time,
     identity: false,
     aliases: ["requestTimeoutMs"],
-    description: "How long a call may go without an answer or progress."
+    description: "Limit of a call without an answer or progress."
   },
   toolTimeout: {
     schema: Time,
     identity: false,
-    description: "How long a call may take, whatever progress it reports."
+    description: "Limit of a call, with or without progress."
   },
-  listTimeout: { schema: Time, identity: false, description: "How long a list, a read or a prompt may take." },
+  listTimeout: { schema: Time, identity: false, description: "Limit of a list, a read or a prompt." },
   stallTimeout: {
     schema: Time,
     identity: false,
-    description: "How long the server may leave written bytes unread before it counts as lost."
+    description: "Limit for written bytes that the server does not read; then the connection is lost."
   },
   discoverPatience: {
     schema: Time,
     identity: false,
-    description: "How long a silent program is asked only `server/discover` before it is asked `initialize` as well."
+    description: "Wait for an answer to `server/discover` before `initialize` is sent too (stdio)."
   },
-  keepAlive: { schema: Time, identity: false, description: "How long an idle socket is kept open." },
+  keepAlive: { schema: Time, identity: false, description: "Time that an idle socket stays open." },
   idleTimeout: {
     schema: Time,
     identity: false,
-    description: "After how long without a call a lazy server is disconnected; default: never."
+    description: "Disconnects the server after this time without a call (default: never)."
   },
   concurrency: {
     schema: Count,
     identity: false,
     connection: false,
-    description: "How many calls may be in flight at once."
+    description: "Calls in flight at once."
   },
   affinity: {
     schema: Affinity,
     identity: false,
     restrictedTo: "environment",
     overlay: "credential",
-    description: "`shared`: all users of an application have one connection and one login. Default: each has its own."
+    description:
+      "`shared`: all users of an application share one connection and one login. `identity` (default): each has its own."
   },
-  maxMessageBytes: { schema: Count, identity: false, description: "The largest message that is read." },
+  maxMessageBytes: { schema: Count, identity: false, description: "Limit of one message, in bytes." },
   maxResultChars: {
     schema: Count,
     identity: false,
     connection: false,
-    description: "The most characters of a result for a model, if that is less than the limit of the application."
+    description: "Limit of a result for a model, in characters, if it is lower than the limit of the application."
   },
   enabledTools: {
     schema: Names,
     identity: false,
     connection: false,
-    description: "The tools that are offered, with * and ?; absent: all, []: none."
+    description: "The tools to offer; patterns with * and ? (default: all)."
   },
   disabledTools: {
     schema: Names,
     identity: false,
     connection: false,
-    description: "The tools that are not offered, even if they are enabled."
+    description: "The tools not to offer; overrides `enabledTools`."
   },
   autoApprove: {
     schema: Names,
@@ -134,8 +136,7 @@ export const common = {
     restrictedTo: "approveTools",
     overlay: "credential",
     aliases: ["alwaysAllow"],
-    description:
-      "The tools that are called without asking. Not read from files of a project, which may not allow themselves."
+    description: "The tools that a model may call without an approval."
   }
 } as const satisfies Rows
 
@@ -144,14 +145,14 @@ export const found = {
   blocked: {
     schema: Blocked,
     identity: false,
-    description: "Why it must not be used, by policy or for want of trust. It is there to be seen."
+    description: "Why the server must not be used: denied by a policy, or not approved."
   },
   expansion: {
     schema: Expansion,
     identity: false,
-    description: "Its texts are templates, and this is what they may be resolved with."
+    description: "The values that its templates may be resolved with."
   },
-  provenance: { schema: Provenance, identity: false, connection: false, description: "Where it was found." }
+  provenance: { schema: Provenance, identity: false, connection: false, description: "The file that it was read from." }
 } as const satisfies Rows
 
 const variables = {
@@ -160,7 +161,7 @@ const variables = {
   template: "argument",
   overlay: "credential",
   label: "variable",
-  description: "Its variables. A value can take others: ${env:NAME}, ${input:id}, ${secret:id}."
+  description: "Environment variables. Values can contain ${env:NAME}, ${input:id} and ${secret:id}."
 } as const
 
 const inheritEnv = {
@@ -170,7 +171,7 @@ const inheritEnv = {
   overlay: "credential",
   label: "environment",
   description:
-    "What it gets of the environment: false, only what every program needs (default); true, all; a list, these too."
+    "Environment variables to inherit: false: a minimal set (default); true: all; a list: these beside the minimal set."
 } as const
 
 const args = {
@@ -190,16 +191,16 @@ export const stdio = {
     template: "command",
     overlay: "target",
     label: "program",
-    description: "One program, by name or path: no line for a shell."
+    description: "One program, by name or path; not a shell command line."
   },
-  args: { ...args, description: "Its arguments, each by itself." },
+  args: { ...args, description: "The arguments, one per item." },
   cwd: {
     schema: Folder,
     identity: true,
     template: "cwd",
     overlay: "target",
     label: "folder",
-    description: "The folder it is started in. A relative one begins at the project, or beside this file."
+    description: "The working directory. Relative to the project, or to the folder of this file."
   },
   env: variables,
   withoutEnv: {
@@ -207,7 +208,7 @@ export const stdio = {
     identity: true,
     overlay: "credential",
     label: "not inherited",
-    description: "Variables that it does not get, even if they are inherited."
+    description: "Environment variables to remove, even if they are inherited."
   },
   envFile: {
     schema: EnvFile,
@@ -215,7 +216,7 @@ export const stdio = {
     template: "argument",
     overlay: "credential",
     label: "variables from",
-    description: "A file of NAME=value lines, read at each start; `env` is stronger."
+    description: "A file of NAME=value lines, read at each start; `env` overrides it."
   },
   inheritEnv
 } as const satisfies Rows
@@ -228,21 +229,21 @@ export const docker = {
     template: "command",
     overlay: "target",
     label: "program",
-    description: "The program `docker`, by name or path."
+    description: "The `docker` program, by name or path."
   },
   profile: {
     schema: ProfileName,
     identity: true,
     template: "argument",
     overlay: "target",
-    description: "The profile whose servers it runs; Docker takes either this or `servers`."
+    description: "The profile to run. Docker takes either this or `servers`."
   },
   servers: {
     schema: Listed,
     identity: true,
     template: "argument",
     overlay: "target",
-    description: "The servers of the catalog that it runs."
+    description: "The servers of the catalog to run."
   },
   args: { ...args, description: "More arguments of `docker mcp gateway run`." },
   env: variables,
@@ -258,14 +259,14 @@ export const remote = {
     overlay: "credential",
     secret: true,
     label: "header",
-    description: "What it is sent with every request. Secrets are better not written here: ${env:NAME}."
+    description: "Headers of every request. Use ${env:NAME} instead of a secret."
   },
   bearerTokenEnvVar: {
     schema: VariableName,
     identity: true,
     overlay: "credential",
     label: "token from the variable",
-    description: "The name of an environment variable that holds a bearer token."
+    description: "The environment variable with the bearer token."
   },
   headersCommand: {
     schema: Argv,
@@ -273,14 +274,14 @@ export const remote = {
     template: "command",
     overlay: "credential",
     label: "program for headers",
-    description: "A program and its arguments, without a shell, that prints more headers as a JSON object."
+    description: "A program and its arguments (no shell) that prints more headers as a JSON object."
   },
   oauth: {
     schema: Login,
     identity: true,
     overlay: "credential",
     label: "login",
-    description: "How to log in if the server asks for it; false: not at all."
+    description: "How to log in if the server asks for it. false: never."
   },
   proxy: {
     schema: ProxyAddress,
@@ -296,8 +297,7 @@ export const remote = {
     identity: true,
     restrictedTo: "environment",
     overlay: "target",
-    description:
-      "Whether credentials may be sent to an address of another machine without encryption, where others can read them."
+    description: "Allows credentials to be sent to another machine without encryption, where others can read them."
   }
 } as const satisfies Rows
 
@@ -307,7 +307,7 @@ const address = {
   template: "url",
   overlay: "target",
   label: "address",
-  description: "Where it is. It can have variables: ${env:NAME}, ${input:id}, ${secret:id}."
+  description: "The address. It can contain ${env:NAME}, ${input:id} and ${secret:id}."
 } as const
 
 /** A server behind an HTTP endpoint. */
@@ -317,8 +317,7 @@ export const http = {
   sseFallback: {
     schema: Flag,
     identity: true,
-    description:
-      "Whether 400, 404 or 405 to the first request means that HTTP+SSE (2024-11-05) is tried; default: true."
+    description: "Tries HTTP+SSE (2024-11-05) if the first request is answered with 400, 404 or 405 (default: true)."
   }
 } as const satisfies Rows
 

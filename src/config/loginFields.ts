@@ -2,28 +2,28 @@
 import { Flag, Port, type Rows, Scopes, SecretText, Text } from "./fieldSchema.ts"
 
 export const login = {
-  clientId: { schema: Text, identity: true, template: "header", description: "The client that logs in." },
+  clientId: { schema: Text, identity: true, template: "header", description: "The OAuth client id." },
   clientSecret: {
     schema: SecretText,
     identity: true,
     template: "header",
     secret: true,
-    description: "Needs `issuer`. Use ${env:NAME} or ${secret:id} instead of the secret itself."
+    description: "The client secret. Requires `issuer`. Use ${env:NAME} or ${secret:id} instead of the secret."
   },
   clientMetadataUrl: {
     schema: Text,
     identity: true,
     template: "header",
     overlay: "target",
-    description: "Where the client describes itself."
+    description: "The URL of the client metadata document."
   },
-  scopes: { schema: Scopes, identity: true, aliases: ["scope"], description: "What is asked for." },
-  redirectUri: { schema: Text, identity: true, overlay: "target", description: "Where the login returns to." },
+  scopes: { schema: Scopes, identity: true, aliases: ["scope"], description: "The scopes to request." },
+  redirectUri: { schema: Text, identity: true, overlay: "target", description: "The redirect URI." },
   callbackPort: {
     schema: Port,
     identity: true,
     aliases: ["redirectPort"],
-    description: "The port of this machine that the login returns to."
+    description: "The local port of the redirect."
   },
   issuer: {
     schema: Text,
@@ -31,37 +31,37 @@ export const login = {
     template: "header",
     overlay: "target",
     aliases: ["authorizationServerIssuer"],
-    description: "The authorization server that gets the secret."
+    description: "The authorization server that may get the secret."
   },
   resource: {
     schema: Text,
     identity: true,
     template: "header",
     overlay: "target",
-    description: "The resource that tokens are for; default: the address."
+    description: "The resource of the tokens (default: the address)."
   },
-  grantType: { schema: Text, identity: true, description: "authorization_code or client_credentials." },
+  grantType: { schema: Text, identity: true, description: "`authorization_code` or `client_credentials`." },
   tokenEndpointAuthMethod: {
     schema: Text,
     identity: true,
-    description: "none, client_secret_basic, client_secret_post or private_key_jwt."
+    description: "`none`, `client_secret_basic`, `client_secret_post` or `private_key_jwt`."
   },
   authServerMetadataUrl: {
     schema: Text,
     identity: true,
     template: "header",
     overlay: "target",
-    description: "Where the authorization server describes itself."
+    description: "The URL of the authorization server metadata."
   },
   legacy: {
     schema: Flag,
     identity: true,
     description:
-      "A server that does not describe itself (2025-03-26): its own origin logs people in, unchecked. Less safe."
+      "For servers of 2025-03-26 without metadata: their origin is the authorization server, unchecked. Less safe."
   },
   dpop: {
     schema: Flag,
     identity: true,
-    description: "Whether tokens are bound to a key (default: where the authorization server can do it)."
+    description: "Binds tokens to a key (default: if the authorization server supports it)."
   }
 } as const satisfies Rows
