@@ -4,7 +4,7 @@
  * - Lines and files per folder. A code line has something other than a comment on it. JSON files and modules that hold
  *   nothing but data (literals; a regular expression is code) are counted beside, and not as code lines.
  * - Public modules and names: those that `exports` of package.json lets be imported. A namespace counts as its members.
- * - The words that DESIGN §9 rules out, in `src`.
+ * - The words that DESIGN §9 rules out, in `src` and in `docs`.
  * - The functions and files of ours that one warm call, one connect with its first list, and one refresh run
  *   (`scripts/walks.mjs`), without noise of timers.
  *
@@ -248,7 +248,7 @@ try {
   const total = Object.values(inside).reduce(add, zero)
   const publicModules = new Set(entries.map(({ path }) => path)).size
   const publicNames = namesOf(project, entries)
-  const words = countWords(folder)
+  const words = { [folder]: countWords(folder), docs: countWords("docs") }
   const walks = await walking
 
   if (values.json) {
@@ -257,8 +257,8 @@ try {
     const called = Object.entries(walks).map(([name, { files, functions }]) => `${name} ${functions}/${files}`)
     console.log(
       `size of ${folder}: ${total.lines} lines, ${total.codeLines} of code, in ${total.files} files; ${total.dataLines} ` +
-        `lines of data in ${total.dataFiles} files; ${publicNames} public names in ${publicModules} modules; ${words} words ` +
-        `of DESIGN §9; functions/files called: ${called.join(", ")}`
+        `lines of data in ${total.dataFiles} files; ${publicNames} public names in ${publicModules} modules; ` +
+        `${words[folder]} + ${words.docs} words of DESIGN §9 in ${folder} and docs; functions/files called: ${called.join(", ")}`
     )
   } else {
     const row = (name, cells) => console.log(name.padEnd(22) + cells.map((cell) => String(cell).padStart(12)).join(""))
@@ -270,7 +270,7 @@ try {
     table(folder, { ...inside, total })
     table(`outside of ${folder}`, outside)
     console.log(`${publicNames} public names in ${publicModules} public modules`)
-    console.log(`${words} words in ${folder} that DESIGN §9 rules out\n`)
+    console.log(`${words[folder]} words in ${folder} and ${words.docs} in docs that DESIGN §9 rules out\n`)
     row("called by", ["functions", "files"])
     for (const [name, { files, functions }] of Object.entries(walks)) row(name, [functions, files])
   }
