@@ -79,8 +79,8 @@ export class Credentials extends Context.Tag("effect-mcp-runtime/auth/Credential
   /** Has a person log in, or the program obtain a token, although there is one. */
   readonly authorize: (config: RemoteHeaders.RemoteServer) => Step<void>
   /**
-   * Has a person log in for a call whose connect was refused; `false` if the server has no such login. Absent where calls ask
-   * nobody.
+   * Has a person log in for a call whose connect was refused; `false` if the server has no such login. Absent if calls
+   * start no login.
    */
   readonly onCall?: ((config: RemoteHeaders.RemoteServer) => Step<boolean>) | undefined
   /** Deletes the login, then has the authorization server revoke its tokens, within 10 seconds. */

@@ -59,7 +59,7 @@ export const storeKey = (
   configured: Discovery.Settings["configured"],
   identity: string | undefined
 ): string => {
-  const account = configured?.clientId ?? configured?.clientMetadataUrl ?? "anybody"
+  const account = configured?.clientId ?? configured?.clientMetadataUrl ?? "any client"
   const by = configured?.authServerMetadataUrl === undefined ? "" : ` by ${configured.authServerMetadataUrl}`
   const key = `${UrlGuard.identity(url)} as ${account}${by}${configured?.legacy === true ? " (legacy)" : ""}`
   // no key of the application begins with a bracket

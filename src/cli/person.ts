@@ -66,7 +66,7 @@ export const approval = (screen: Shown, turns: Effect.Semaphore): Layer.Layer<Ap
         maxPaged
       )
     )
-    : Approval.layerNobody
+    : Approval.layerNone
 
 type Answer = InputHandlers.ElicitationAnswer
 

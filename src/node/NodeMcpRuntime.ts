@@ -236,7 +236,7 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   const permissions = concern(
     Permissions.Permissions,
     Permissions.make(options.permissions).pipe(
-      supply(Approval.Approval, Effect.succeed(Approval.nobody)),
+      supply(Approval.Approval, Effect.succeed(Approval.none)),
       supply(Grants.Grants, stored("grants")(Grants.make))
     )
   )

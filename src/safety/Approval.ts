@@ -108,9 +108,9 @@ const linesOf = (args: JsonRpc.JsonObject | undefined, json: string, limit: numb
 }
 
 /** For an application without a person: a call that needs approval is refused, and its error says how to allow it. */
-export const nobody: Approval["Type"] = { ask: () => Effect.succeed({ _tag: "Unanswered" }), isAttended: false }
+export const none: Approval["Type"] = { ask: () => Effect.succeed({ _tag: "Unanswered" }), isAttended: false }
 
-export const layerNobody: Layer.Layer<Approval> = Layer.succeed(Approval, nobody)
+export const layerNone: Layer.Layer<Approval> = Layer.succeed(Approval, none)
 
 /** Gives these answers in order, and then `Deny`; adds each question to `asked`. */
 export const layerTest = (answers: Iterable<Answer>, asked: Array<Request> = []): Layer.Layer<Approval> => {

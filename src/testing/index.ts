@@ -50,7 +50,7 @@ export const layerTest = (peers: MemoryTransport.Peers, options: Options = {}) =
     Layer.provideMerge(concern(ToolPins.ToolPins, ToolPins.make())),
     Layer.provide(concern(Connector.Connector, NativeConnector.make)),
     Layer.provide([
-      concern(Approval.Approval, Effect.succeed(Approval.nobody)),
+      concern(Approval.Approval, Effect.succeed(Approval.none)),
       concern(Credentials.Credentials, credentials),
       concern(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory)),
       concern(Grants.Grants, Grants.makeMemory),

@@ -30,36 +30,36 @@ const literal = (piece: Text): Search => {
   }
 }
 
-const fitsAt = (piece: Text, text: Text, at: number, anyOne: string | undefined): boolean => {
-  for (let i = 0; i < piece.length; i++) if (piece[i] !== text[at + i] && piece[i] !== anyOne) return false
+const fitsAt = (piece: Text, text: Text, at: number, single: string | undefined): boolean => {
+  for (let i = 0; i < piece.length; i++) if (piece[i] !== text[at + i] && piece[i] !== single) return false
   return true
 }
 
-const withAnyOne = (piece: Text, anyOne: string): Search => (text, from) => {
+const withSingles = (piece: Text, single: string): Search => (text, from) => {
   for (let at = from; at + piece.length <= text.length; at++) {
-    if (fitsAt(piece, text, at, anyOne)) return at + piece.length
+    if (fitsAt(piece, text, at, single)) return at + piece.length
   }
   return -1
 }
 
 /**
  * Compiles a pattern that must match the whole text: `*` is any run of characters, and every other character is itself.
- * With `anyOne: "?"` a question mark is any one character; a piece that has one is searched in quadratic time.
+ * With `single: "?"` a question mark is any one character; a piece that has one is searched in quadratic time.
  */
-export const wildcard = (pattern: string, anyOne?: "?"): (text: string) => boolean => {
-  const units = (text: string): Text => anyOne === undefined ? text : Array.from(text)
+export const wildcard = (pattern: string, single?: "?"): (text: string) => boolean => {
+  const units = (text: string): Text => single === undefined ? text : Array.from(text)
   const pieces = pattern.split("*").map(units)
   const first = pieces[0]!
   const last = pieces.at(-1)!
   const middle = pieces.slice(1, -1).filter((piece) => piece.length > 0).map((piece) =>
-    anyOne !== undefined && Array.from(piece).includes(anyOne) ? withAnyOne(piece, anyOne) : literal(piece)
+    single !== undefined && Array.from(piece).includes(single) ? withSingles(piece, single) : literal(piece)
   )
   const fixed = pieces.length === 1 ? first.length : first.length + last.length
   return (whole) => {
     const text = units(whole)
     if (pieces.length === 1 ? text.length !== fixed : text.length < fixed) return false
     const end = text.length - last.length
-    if (!fitsAt(first, text, 0, anyOne) || !fitsAt(last, text, end, anyOne)) return false
+    if (!fitsAt(first, text, 0, single) || !fitsAt(last, text, end, single)) return false
     let at = first.length
     for (const search of middle) {
       at = search(text, at)

@@ -95,7 +95,7 @@ const { using } = NodeMcpRuntime
   it("takes every documented layer, with what it fails with and what it needs", async () => {
     const program = `${imports}
 export const fit = [
-  using(Approval.layerNobody),
+  using(Approval.layerNone),
   using(CircuitBreaker.layerNone),
   using(ConfigDiscovery.layerStatic([])),
   using(ConfigDiscovery.layerFiles()),

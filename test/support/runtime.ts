@@ -78,7 +78,7 @@ export const layerOver = (
     )),
     // mapped, because `provideMerge` would build a fresh layer twice
     Layer.provideMerge(Layer.map(options.pins ?? ToolPins.layerMemory(), (context) => context)),
-    Layer.provideMerge(Layer.merge(options.approval ?? Approval.layerNobody, options.grants ?? Grants.layerMemory)),
+    Layer.provideMerge(Layer.merge(options.approval ?? Approval.layerNone, options.grants ?? Grants.layerMemory)),
     Layer.provideMerge(connector)
   )
 

@@ -9,7 +9,7 @@ type Store = TokenStore.TokenStore["Type"]
 
 /** A key as it is used, and some that could be taken for something else. */
 const keys = [
-  "https://mcp.example/ as anybody",
+  "https://mcp.example/ as any client",
   "https://mcp.example/ as Anybody",
   "",
   "..",
