@@ -289,8 +289,7 @@ export const remote = {
     restrictedTo: "environment",
     overlay: "target",
     label: "proxy",
-    description:
-      "The HTTP proxy that it is reached through, or `direct`. Default: as the environment says (HTTPS_PROXY)."
+    description: "The HTTP proxy, or `direct` (default: as in the environment, such as HTTPS_PROXY)."
   },
   allowUnencrypted: {
     schema: Flag,
