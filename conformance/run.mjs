@@ -1,13 +1,13 @@
 /**
- * The official suite's client scenarios against this package: `npm run conformance`. Each scenario is a run of its own,
- * one after the other; one without a single success counts as failed, and so does one whose client fails.
- * `--table` writes the result to docs/conformance.md, `--only text` runs what has the text in its name.
+ * The official suite's client scenarios against this package: `npm run conformance`. Each scenario runs in a process of its
+ * own, three at a time; one without a single success counts as failed, and so does one whose client fails.
+ * `--table` writes the result to docs/conformance.md, `--only text` runs the scenarios with the text in their names.
  */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { attempt, current, published, run, sourceUrl } from "./suite.mjs"
+import { attempt, bundle, current, inParallel, published, run, sourceUrl } from "./suite.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,13 @@ const { values } = parseArgs({
 const patience = 90_000
 
 const here = fileURLToPath(new URL(".", import.meta.url))
-const client = `exec ${process.execPath} ${join(here, "client.mjs")}`
+const client = `exec ${process.execPath} ${await bundle(join(here, "client.mjs"), "esm")}`
+
+/** They wait as much as they compute. */
+const atOnce = 3
+
+/** Scenarios that measure time run alone. */
+const alone = new Set(["sse-retry"])
 
 /** What is asked for, and how many scenarios there are of it: one that is missing is as bad as one that fails. */
 const columns = [
@@ -63,12 +69,13 @@ for (const column of columns) {
   }
   ran += scenarios.length
   let passed = 0
-  for (const scenario of scenarios) {
+  // the rows of the table are in the suite's order
+  for (const scenario of scenarios) results.set(scenario, results.get(scenario) ?? new Map())
+  const work = async (scenario) => {
     const result = await attempt(column.suite, argumentsFor(column, scenario))
     if (result.passed) passed++
     else bad++
-    const row = results.get(scenario) ?? new Map()
-    results.set(scenario, row.set(column.id, result))
+    results.get(scenario).set(column.id, result)
     const { code, failed, succeeded, warnings } = result
     console.log(
       `${result.passed ? "ok    " : "FAILED"} ${column.id} ${scenario}: ${succeeded} passed, ${failed} failed, ` +
@@ -76,6 +83,8 @@ for (const column of columns) {
     )
     if (!result.passed || (values.verbose && warnings > 0)) console.log(result.output)
   }
+  await inParallel(scenarios.filter((scenario) => !alone.has(scenario)), atOnce, work)
+  await inParallel(scenarios.filter((scenario) => alone.has(scenario)), 1, work)
   column.passed = passed
   console.log(`${column.id} (${column.suite.version}): ${passed}/${scenarios.length}`)
 }

@@ -1,7 +1,8 @@
 /**
  * The official suite's server scenarios: `node conformance/servers.mjs`. Each scenario is a run of its own at each wire;
  * one without a single success counts as failed. `--table` writes the result to docs/conformance-servers.md, `--only text`
- * runs what has the text in its name, `--target name` runs one target, `--at-once 1` one scenario after the other.
+ * runs the scenarios with the text in their names, `--target name` (also repeated) runs one target, `--at-once 1` one scenario
+ * after the other.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,12 +10,12 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { attempt, current, run, sourceUrl, start } from "./suite.mjs"
+import { attempt, current, inParallel, run, sourceUrl, start } from "./suite.mjs"
 
 const { values } = parseArgs({
   options: {
     only: { type: "string" },
-    target: { type: "string" },
+    target: { type: "string", multiple: true },
     "at-once": { type: "string", default: "2" },
     table: { type: "boolean", default: false },
     verbose: { type: "boolean", default: false }
@@ -68,7 +69,7 @@ const targets = [
     about: "[an agent](../examples/agent-server.ts), over HTTP",
     start: ({ program }) => program([join(here, "agent.mjs")])
   }
-].filter(({ name }) => values.target === undefined || values.target === name)
+].filter(({ name }) => values.target?.includes(name) ?? true)
 
 /** The tool of this scenario closes the stream of the SDK that it is written with; a gateway's stream is not in its reach. */
 const noPolling = "because the tool closes its own stream, which is not the one to the caller"
@@ -246,23 +247,18 @@ const runOne = async (target, url, { scenario, wire }) => {
   console.log(
     `${state.padEnd(6)} ${key}: ${succeeded} passed, ${failed} failed, ${warnings} warnings, exit ${code}`
   )
-  if (state === "n/a") console.log(`       because ${reason}`)
+  if (state === "n/a") console.log(`       ${reason}`)
   if (state === "FAILED" || (values.verbose && warnings > 0)) console.log(result.output)
   const stale = result.passed && reason !== undefined
   if (stale) console.log(`${key} passes, although it is said not to apply`)
   if (stale || state === "FAILED") bad++
 }
 
-const inOrder = async (queue, work) => {
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) await work(next)
-}
-
 const runAll = (target) =>
   withTarget(target, async (url) => {
     const work = (job) => runOne(target, url, job)
-    const together = jobs.filter(({ scenario }) => !alone.has(scenario))
-    await Promise.all(Array.from({ length: atOnce }, () => inOrder(together, work)))
-    await inOrder(jobs.filter(({ scenario }) => alone.has(scenario)), work)
+    await inParallel(jobs.filter(({ scenario }) => !alone.has(scenario)), atOnce, work)
+    await inParallel(jobs.filter(({ scenario }) => alone.has(scenario)), 1, work)
   })
 
 const began = Date.now()
