@@ -17,7 +17,7 @@ const { positionals, values } = parseArgs({
     quick: { type: "boolean", default: false },
     profile: { type: "boolean", default: false },
     count: { type: "string" },
-    dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
+    dist: { type: "string", default: fileURLToPath(new URL("../build/modules", import.meta.url)) }
   }
 })
 const scenario = scenarios.find((one) => one.name === positionals[0])

@@ -21,7 +21,7 @@ const { values } = parseArgs({
     folder: { type: "string" },
     /** Leaves the trees in this folder and measures nothing, for `node --cpu-prof bench/discovery.mjs --one hosts --folder …`. */
     lay: { type: "string" },
-    dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
+    dist: { type: "string", default: fileURLToPath(new URL("../build/modules", import.meta.url)) }
   }
 })
 

@@ -19,7 +19,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "60" },
     "die-after": { type: "string", default: "300" },
     "call-every": { type: "string", default: "100" },
-    dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
+    dist: { type: "string", default: fileURLToPath(new URL("../build/modules", import.meta.url)) }
   }
 })
 const duration = Number(values.seconds) * 1000

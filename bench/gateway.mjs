@@ -27,7 +27,7 @@ const { values } = parseArgs({
 })
 
 const path = (file) => fileURLToPath(new URL(file, import.meta.url))
-const program = [...values.node, path("../dist/cli/bin.js")]
+const program = [...values.node, path("../build/modules/cli/bin.js")]
 const bin = values.node.length > 0 ? program : [path("../dist/bin/mcp-runtime.cjs")]
 const server = path("fixtures/stdioThin.mjs")
 const names = Array.from({ length: Number(values.servers) }, (_, at) => `s${at}`)

@@ -17,7 +17,7 @@ const { values } = parseArgs({
     megabytes: { type: "string", default: "10" },
     one: { type: "string" },
     tokens: { type: "string", default: "estimate" },
-    dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
+    dist: { type: "string", default: fileURLToPath(new URL("../build/modules", import.meta.url)) }
   }
 })
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 const place = (url) =>
   url.includes("/node_modules/")
     ? url.replace(/^.*\/node_modules\//, "").replace(/\/dist(\/esm)?\//, "/")
-    : url.replace(/^.*\/(dist[^/]*|contestants)\//, "$1/")
+    : url.replace(/^.*\/(dist[^/]*|modules|contestants)\//, "$1/")
 
 const group = (url, name) => {
   if (url === "") return name

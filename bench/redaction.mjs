@@ -85,6 +85,6 @@ export const redaction = (Redaction) => {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(resolve(process.argv[1])).href) {
-  const dist = fileURLToPath(new URL("../dist/safety/Redaction.js", import.meta.url))
+  const dist = fileURLToPath(new URL("../build/modules/safety/Redaction.js", import.meta.url))
   console.log(redaction(await import(pathToFileURL(dist).href)).join("\n"))
 }

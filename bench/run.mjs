@@ -30,7 +30,7 @@ const usage = `npm run bench -- [part] [options]
   --contestant NAME  only this contestant, beside the raw SDK 1.x client; repeatable
   --rounds N         rounds of every scenario
   --json FILE        where the figures go (default: bench/results/<time>.json)
-  --dist DIR         the compiled package (default: dist); with it nothing is built
+  --dist DIR         the compiled package (default: build/modules); with it nothing is built
   --list             the names, and nothing else`
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -81,7 +81,7 @@ const rounds = options.rounds === undefined ? undefined : Number(options.rounds)
 if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) fail("--rounds takes a positive number")
 
 if (options.dist === undefined) build()
-const dist = resolve(options.dist ?? join(root, "dist"))
+const dist = resolve(options.dist ?? join(root, "build/modules"))
 
 const wanted = Object.keys(contestants).filter((name) =>
   options.contestant.length === 0 || name === "sdk1" || options.contestant.includes(name)

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util"
 import { redaction } from "./redaction.mjs"
 
 const { values } = parseArgs({
-  options: { dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) } }
+  options: { dist: { type: "string", default: fileURLToPath(new URL("../build/modules", import.meta.url)) } }
 })
 
 const corpus = (name) =>

@@ -17,7 +17,7 @@ const { values } = parseArgs({
     hostile: { type: "boolean", default: false },
     /** Says which queries found nothing right, and what they found. */
     verbose: { type: "boolean", default: false },
-    dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) }
+    dist: { type: "string", default: fileURLToPath(new URL("../build/modules", import.meta.url)) }
   }
 })
 

@@ -166,11 +166,11 @@ const byFolder = (paths, folderOf, isDataFile) => {
 // The public names
 
 /** The import subpaths of the package, each with its source file. */
-const entryPoints = (sources, { outDir, rootDir }) => {
+const entryPoints = (sources, { rootDir }) => {
   const built = new Map(
     sources.map((path) => {
       const name = relative(rootDir, join(root, path)).replace(/\.ts$/, ".js")
-      return [`./${relative(root, outDir)}/${name}`, path]
+      return [`./dist/${name}`, path]
     })
   )
   return Object.entries(manifest.exports).flatMap(([subpath, target]) => {
@@ -216,7 +216,7 @@ const measureWalks = async (entries) => {
     promisify(execFile)(process.execPath, [join(root, script), ...args], { cwd: root, maxBuffer: 1 << 26 })
   try {
     copyFileSync(join(root, "package.json"), join(folder, "package.json"))
-    const emit = ["--noCheck", "--declaration", "false", "--declarationMap", "false", "--sourceMap", "false"]
+    const emit = ["--noCheck", "--declaration", "false"]
     await run("node_modules/typescript/bin/tsc", ...emit, "--outDir", join(folder, "dist"))
     const { stdout } = await run("scripts/walks.mjs", folder, node.subpath.slice(2))
     return JSON.parse(stdout)

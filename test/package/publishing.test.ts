@@ -1,8 +1,6 @@
-/**
- * The package before it is published: what npm packs, what npm runs at an install, and what the lock file covers.
- */
+/** The package before it is published: its links, the scripts that npm runs, its dependencies and the lock file. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -22,7 +20,10 @@ interface Locked {
   readonly resolved?: string
   readonly libc?: ReadonlyArray<string>
   readonly os?: ReadonlyArray<string>
+  readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
 const folder = fileURLToPath(root)
@@ -49,17 +50,24 @@ beforeAll(async () => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 describe("the packed documents", () => {
-  it("link only to files that are packed with them", () => {
+  it("link to files that are packed with them, and to files of the repository by their address", () => {
     const pages = files.filter((path) => path.endsWith(".md"))
     assert.include(pages, "README.md")
     const links = pages.flatMap((page) =>
-      Array.from(packed(page).replaceAll(fence, "").matchAll(/\]\((?!https?:|#)([^)\s#]+)/g), ([, target]) => ({
+      Array.from(packed(page).replaceAll(fence, "").matchAll(/\]\((?!#)([^)\s#]+)/g), ([, target]) => ({
         page,
-        target: posix.join(posix.dirname(page), target!)
+        target: target!
       }))
     )
     assert.isAbove(links.length, 36)
-    assert.deepStrictEqual(links.filter(({ target }) => !files.includes(target)), [])
+    const address = manifest.homepage!.replace(/#.*/, "")
+    const inRepository = new RegExp(`^${address}/(?:blob|tree)/main/(.+)`)
+    const broken = links.filter(({ page, target }) => {
+      if (!/^https?:/.test(target)) return !files.includes(posix.join(posix.dirname(page), target))
+      const path = inRepository.exec(target)?.[1]
+      return path !== undefined && !existsSync(join(folder, path))
+    })
+    assert.deepStrictEqual(broken, [])
   })
 })
 
@@ -87,24 +95,63 @@ describe("the packed package.json", () => {
   })
 })
 
-describe("npm publish", () => {
-  it("is refused while a packed file names the placeholder, and allowed once it is replaced", async () => {
+describe("the repository", () => {
+  it("is set in package.json, and refused as a placeholder when the package is published", async () => {
     const refused = await run("npm", ["run", "prepublishOnly"])
     assert.notStrictEqual(refused.status, 0)
-    assert.match(refused.stderr, /"github\.com\/OWNER\/" is a placeholder .*\nReplace OWNER in .*\bpackage\.json\b/)
+    assert.match(refused.stderr, /OWNER in \S+ is a placeholder\.\nSet repository\.url in package\.json/)
 
     const clone = join(scratch, "clone")
     mkdirSync(clone)
-    for (const name of ["README.md", "SECURITY.md", "docs", "scripts"]) {
+    for (const name of ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "examples", "scripts"]) {
       cpSync(join(folder, name), join(clone, name), { recursive: true })
     }
-    writeFileSync(join(clone, "package.json"), packed("package.json"))
-    const texts = ["package.json", "README.md", ...readdirSync(join(clone, "docs")).map((name) => `docs/${name}`)]
-    for (const path of texts.filter((text) => /\.(json|md)$/.test(text)).map((text) => join(clone, text))) {
-      writeFileSync(path, readFileSync(path, "utf8").replaceAll("/OWNER/", "/example/"))
+    const url = "git+https://gitlab.com/example/effect-mcp-runtime.git"
+    const set = { ...JSON.parse(packed("package.json")), repository: { type: "git", url } }
+    writeFileSync(join(clone, "package.json"), JSON.stringify(set))
+    for (const script of ["prepublishOnly", "repository"]) {
+      const { status, stderr } = await run("npm", ["run", script], { cwd: clone })
+      assert.strictEqual(status, 0, stderr)
     }
-    const allowed = await run("npm", ["run", "prepublishOnly"], { cwd: clone })
-    assert.strictEqual(allowed.status, 0, allowed.stderr)
+    const written: Manifest = JSON.parse(readFileSync(join(clone, "package.json"), "utf8"))
+    assert.strictEqual(written.homepage, "https://gitlab.com/example/effect-mcp-runtime#readme")
+    assert.strictEqual(written.bugs, "https://gitlab.com/example/effect-mcp-runtime/issues")
+    const texts = readdirSync(clone, { recursive: true }).map(String).filter((path) => path.endsWith(".md"))
+    assert.isAbove(texts.length, 15)
+    const left = texts.filter((path) => readFileSync(join(clone, path), "utf8").includes("github.com/OWNER/"))
+    assert.deepStrictEqual(left, [])
+  })
+})
+
+describe("the dependencies", () => {
+  /** The packages of the lock file that npm installs for these, without optional ones. */
+  const installed = (names: ReadonlyArray<string>): ReadonlySet<string> => {
+    const found = new Set<string>()
+    const add = (from: string, name: string): void => {
+      for (let at = from;; at = at.slice(0, Math.max(at.lastIndexOf("/node_modules/"), 0))) {
+        const path = `${at === "" ? "" : `${at}/`}node_modules/${name}`
+        const locked = lock[path]
+        if (locked === undefined && at !== "") continue
+        if (locked === undefined || found.has(path)) return
+        found.add(path)
+        const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = locked
+        const peers = Object.keys(peerDependencies).filter((peer) => peerDependenciesMeta[peer]?.optional !== true)
+        for (const next of [...Object.keys(dependencies), ...peers]) add(path, next)
+        return
+      }
+    }
+    for (const name of names) add("", name)
+    return found
+  }
+
+  it("are those of Effect and of the SDK, and at most 15 more", () => {
+    const effect = installed(["effect", "@effect/platform", "@effect/platform-node"])
+    const sdk = installed(["@modelcontextprotocol/sdk"])
+    assert.isAbove(sdk.size, 80)
+    const ours = installed(Object.keys(lock[""]!.dependencies ?? {}))
+    const more = Array.from(ours).filter((path) => !effect.has(path) && !sdk.has(path))
+    assert.isAbove(more.length, 5)
+    assert.isAtMost(more.length, 15, more.join(", "))
   })
 })
 

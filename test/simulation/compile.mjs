@@ -14,7 +14,7 @@ export const compile = () => {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, "simulation-"))
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
-  const options = ["-p", join(root, "test", "simulation"), "--noCheck", "--sourceMap", "false", "--outDir", folder]
+  const options = ["-p", join(root, "test", "simulation"), "--noCheck", "--outDir", folder]
   execFileSync(process.execPath, [compiler, ...options], { stdio: "inherit" })
   return {
     url: (module) => pathToFileURL(join(folder, "test", "simulation", `${module}.js`)).href,

@@ -37,7 +37,7 @@ const fingerprint = (more: ReadonlyArray<string>): string => {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .concat(["package.json", "package-lock.json", "tsconfig.json"].map((name) => join(root, name)))
-    .concat(["bundle.mjs", "launcher.cjs"].map((name) => join(root, "scripts", name)), more)
+    .concat(["bundle.mjs", "launcher.cjs", "modules.mjs"].map((name) => join(root, "scripts", name)), more)
   const hash = createHash("sha256").update(process.version)
   for (const file of inputs.toSorted()) hash.update(`\0${file}\0`).update(readFileSync(file))
   return hash.digest("hex").slice(0, 16)
@@ -103,9 +103,15 @@ const run = (command: string, ...args: ReadonlyArray<string>) => promisify(execF
 
 const tool = (name: string): string => join(root, "node_modules", ".bin", name)
 
-/** The modules and declarations of `src`, as a build puts them into `dist`. Their types are checked elsewhere. */
+/** Each source compiled to a module and its declarations. The types of the sources are checked elsewhere. */
 export const modules = (): Promise<string> =>
   once("modules", (folder) => run(tool("tsc"), "--noCheck", "--outDir", folder))
+
+/** The modules and declarations of the package, as a build puts them into `dist`. */
+export const dist = async (): Promise<string> => {
+  const declarations = await modules()
+  return once("dist", (folder) => run(process.execPath, join(root, "scripts", "modules.mjs"), folder, declarations))
+}
 
 /** The command line, as a build puts it into `dist/bin`. */
 export const program = (): Promise<string> =>
