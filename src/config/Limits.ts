@@ -43,7 +43,7 @@ export const defaults = {
   maxCursorBytes: 64 * 1024,
   /** Rounds of input that one request may ask for. */
   maxInputRounds: 10,
-  /** Requests of the server that are handled at once, and that may wait. */
+  /** Requests of the server in progress; more are refused. */
   maxServerRequests: 64,
   /** Bytes of one tool's schemas. */
   maxSchemaBytes: 1024 * 1024
