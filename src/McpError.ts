@@ -86,8 +86,9 @@ export class HandshakeFailed extends Row.error<HandshakeFailed>()("HandshakeFail
 }) {}
 
 /**
- * A connection ended. `exited`: the process of the server; `stream-interrupted`: the stream that owed the answer;
- * `moved`: the connector opens it at another place at once, which is no fault of the server.
+ * A connection ended. `exited`: the process ended; `stdout-ended`, `stdin-closed`, `socket-closed`, `reset`: a pipe or
+ * socket broke; `stalled`: the server stopped reading or answering; `stream-interrupted`: the stream of the response
+ * ended early; `moved`: the connector reopens the connection at another place, which is not a fault of the server.
  */
 export class ConnectionLost extends Row.error<ConnectionLost>()("ConnectionLost", {
   reason: Schema.Literal(
@@ -143,12 +144,12 @@ export class HttpError extends Row.error<HttpError>()("HttpError", {
 }) {}
 
 /**
- * There is no login that the server accepts. `unauthorized`: it answered 401; `login`: a person has to log in;
- * `not-interactive`: no person can be asked, or none has to log in; `refused`: the authorization server or the person
- * refused; `metadata`, `registration`, `answer`: the authorization server breaks a rule in its metadata, the registration
- * of this client, or the end of a login; `blocked`: it names an address that is not allowed; `scope`: the server asks for
- * rights that it already has; `unreachable`: the authorization server does not answer; `store`: the tokens cannot be kept;
- * `timeout`, `cancelled`: the login was not completed.
+ * The server accepts no credentials that the runtime has. `unauthorized`: it answered 401; `login`: a person has to log
+ * in; `not-interactive`: no person can be asked, or the server has no login; `refused`: the authorization server or the
+ * person refused; `metadata`, `registration`, `answer`: the authorization server violates the protocol in its metadata,
+ * in the registration of this client, or in its last response; `blocked`: it names an address that is not allowed;
+ * `scope`: the server asks for a scope that the token already has; `unreachable`: the authorization server does not
+ * respond; `store`: the tokens cannot be stored; `timeout`, `cancelled`: the login was not completed.
  */
 export class AuthorizationFailed extends Row.error<AuthorizationFailed>()("AuthorizationFailed", {
   reason: Schema.Literal(
@@ -300,10 +301,10 @@ export class InvalidArguments extends Row.error<InvalidArguments>()("InvalidArgu
 }) {}
 
 /**
- * Not permitted. `policy`: a policy does not allow the server; `quarantined`: the definition of the tool changed since
- * it was first seen, and has to be approved anew; `rule`: a rule denies it; `unanswered`: it needs approval, and no
- * person can be asked; `refused`: a person refused; `changed`: it differs from what was approved; `crowded`: too many
- * calls wait for approval; `too-long`: it needs approval, and is too long to be shown.
+ * The operation is not permitted. `policy`: a policy does not allow the server; `quarantined`: the definition of the
+ * tool changed since it was approved; `rule`: a rule denies it; `unanswered`: it needs an approval, and no person can
+ * be asked; `refused`: a person refused; `changed`: it changed after the approval; `crowded`: too many calls wait for
+ * an approval; `too-long`: it needs an approval, and is too long to be shown in full.
  */
 export class PermissionDenied extends Row.error<PermissionDenied>()("PermissionDenied", {
   kind: Schema.Literal("server", "tool", "resource", "prompt"),
@@ -347,7 +348,7 @@ export class RegistryError
   extends Row.error<RegistryError>()("RegistryError", { address: Schema.String, detail: Schema.String })
 {}
 
-/** Why there is no connection, or why it ended. */
+/** The errors of a connection that could not be opened, or that ended. */
 export const ConnectError = Schema.Union(
   SpawnFailed,
   ConnectTimeout,
@@ -406,8 +407,8 @@ export const label = (error: McpError): string => {
 const plain: ReadonlySet<string> = new Set(["command", "file", "network", "status", "message"])
 
 /**
- * The error with another outcome, for a larger operation that the failed request was a part of. An error whose outcome
- * follows from what it is stays as it is.
+ * The error with another outcome, for an operation that the failed request was a part of. An error whose tag fixes its
+ * outcome is unchanged.
  */
 export const withOutcome = <E extends CallError>(error: E, outcome: Row.Outcome): E => {
   if (error._tag === "MessageTooLarge") return outcome === "not-sent" ? again(error, { connecting: true }) : error

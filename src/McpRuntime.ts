@@ -56,8 +56,8 @@ export interface RequestOptions {
    */
   readonly origin?: Permissions.Origin | undefined
   /**
-   * The user that the request is for. It has a connection and a login of its own, unless `affinity` of the server is
-   * `"shared"`; without it, they are those of the application.
+   * The user of the request. Each user has a separate connection and login, unless `affinity` of the server is
+   * `"shared"`. Default: the connection and login of the application.
    */
   readonly identity?: string | undefined
 }
@@ -79,7 +79,7 @@ export interface CallMetadata {
   readonly toolName: string
   readonly duration: Duration.Duration
   readonly attempts: number
-  /** The most characters of the result for a model, if the configuration of the server says so. */
+  /** The limit in characters of the result for a model, if the configuration of the server has one. */
   readonly maxResultChars: number | undefined
 }
 

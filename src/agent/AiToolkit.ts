@@ -1,9 +1,8 @@
 /**
- * The tools of MCP as a toolkit of `@effect/ai`, read anew for each request to a model because servers change what they
- * offer. The only module that needs that package.
- *
- * If a model calls a tool that it was not offered, `@effect/ai` fails with `MalformedOutput` after the call was answered.
- * With `@effect/ai-openai`, configure the model with `strict: false`: schemas of MCP tools are not strict.
+ * MCP tools as a toolkit of `@effect/ai`, read for each request to a model because servers change their tools. The only
+ * module that needs that package. If a model calls a tool that is not in the toolkit, `@effect/ai` fails with
+ * `MalformedOutput`. With `@effect/ai-openai`, configure the model with `strict: false`, because schemas of MCP tools
+ * are not strict.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"

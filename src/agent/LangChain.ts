@@ -12,13 +12,13 @@ import * as Media from "./media.ts"
 import * as Promised from "./promised.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
-/** For the application, beside the content that the model gets. */
+/** For the application. The model gets only the content. */
 export interface Artifact {
   /** As the server sent it. */
   readonly structuredContent: JsonRpc.Json | undefined
   readonly attachments: ReadonlyArray<OutputGuard.Attachment>
   readonly isError: boolean
-  /** Why there is no result. */
+  /** The error, if there is no result. */
   readonly error: McpError.RuntimeError | undefined
 }
 

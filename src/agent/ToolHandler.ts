@@ -1,6 +1,6 @@
 /**
- * Answers the tool calls of a model: the tools that it may call, and for each call an output that it can go on with,
- * whether the call succeeded or not.
+ * Handles the tool calls of a model: lists the tools that it may call, and returns an output for each call, also for a
+ * failed one.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -53,7 +53,7 @@ export interface Definition {
 export interface Definitions {
   /** Tools of this runtime first, then those of the servers, in the order of their names. */
   readonly tools: ReadonlyArray<Definition>
-  /** The servers whose tools are missing, and why. */
+  /** The servers without tools, each with its error. */
   readonly missing: ReadonlyArray<ToolCatalog.Missing>
   /** True if there are more tools, which the model finds with `mcp_search`. */
   readonly searching: boolean
@@ -85,7 +85,7 @@ export interface Output {
   /** Content that is not text. */
   readonly attachments: ReadonlyArray<OutputGuard.Attachment>
   readonly isError: boolean
-  /** Why there is no result; for the application. */
+  /** The error, if there is no result. For the application. */
   readonly error: McpError.RuntimeError | undefined
   /** The result of the server; for the application, never for the model. */
   readonly result: McpRuntime.CallResult | undefined
@@ -108,9 +108,9 @@ export const Event = Data.taggedEnum<Event>()
 export type HandleOptions = Pick<McpRuntime.CallOptions, "idleTimeout" | "totalTimeout" | "meta">
 
 export class ToolHandler extends Context.Tag("effect-mcp-runtime/agent/ToolHandler")<ToolHandler, {
-  /** The tools that a model may call now. Ask anew for each turn, because servers change what they offer. */
+  /** The tools that a model may call now. Read them for each turn, because servers change their tools. */
   readonly definitions: (options?: DefinitionsOptions) => Effect.Effect<Definitions>
-  /** True if a call of this name belongs to MCP, even if there is no such tool. */
+  /** True if the name belongs to MCP, even if the tool does not exist. */
   readonly canHandle: (name: string) => boolean
   /** Never fails: errors are in the output. Interruption cancels the call at the server. */
   readonly handle: (call: Call, options?: HandleOptions) => Effect.Effect<Output>

@@ -1,6 +1,6 @@
 /**
- * What remote servers are sent as credentials: the headers of their configuration, or a login that is stored, renewed, and made
- * by a person or the program.
+ * The credentials for remote servers: headers from the configuration, or tokens from a login by a person or by the
+ * program, which are stored and renewed.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -27,11 +27,11 @@ import * as TokenStore from "./TokenStore.ts"
 export type { Assertion, Grant } from "./Grant.ts"
 
 export interface Options {
-  /** How tokens are obtained, by the name of the server (default: as its configuration says, or by a person). */
+  /** How to obtain tokens, by server name (default: as configured, or a login by a person). */
   readonly grants: Readonly<Record<string, Grant.Grant>>
   /**
-   * When a person is asked: `asked`, only by `authorize`; `calls`, also by a call that waits. Never by a connect, a list or a
-   * reconnect of its own.
+   * When a person is asked to log in. `asked`: only by `servers.login`; `calls`: also by a waiting call. A connect,
+   * list or reconnect never asks.
    */
   readonly login: "asked" | "calls"
   /** The name of this client that authorization servers show. */
@@ -65,7 +65,7 @@ export type Status =
 
 /** The end of a login, which is deleted here in any case. */
 export interface Logout {
-  /** Whether the authorization server has revoked the tokens; `false` also if there were none, or it revokes none. */
+  /** True if the authorization server revoked the tokens; `false` also if there were none, or if it cannot revoke. */
   readonly revoked: boolean
   /** Why the revocation failed: the tokens may be valid until they expire. */
   readonly error: McpError.AuthorizationFailed | undefined

@@ -23,8 +23,8 @@ export interface ConnectOptions {
 
 export class Connector extends Context.Tag("effect-mcp-runtime/client/Connector")<Connector, {
   /**
-   * Connects within the server's `startupTimeout`, to a configuration whose variables have been read. A failed or
-   * interrupted connect has released everything.
+   * Connects within the server's `startupTimeout`. The variables of the configuration are already resolved. A failed or
+   * interrupted connect leaves nothing open.
    */
   readonly connect: (
     config: ServerConfig.ServerConfig,
@@ -81,7 +81,10 @@ export const open = (
     Effect.tapError((error) => publish(McpEvent.McpEvent.ConnectFailed({ server: config.name, error })))
   )
 
-/** Opens several clients, `batchSize` at once, each of which may fail alone. Closing the scope closes them in parallel. */
+/**
+ * Opens several clients, `batchSize` at once, and reports each failure separately. Closing the scope closes them in
+ * parallel.
+ */
 export const openAll = (
   configs: Iterable<ServerConfig.ServerConfig>,
   { batchSize = 3 }: { readonly batchSize?: number | undefined } = {}

@@ -1,4 +1,4 @@
-/** The application's answers to what servers ask of it: roots, elicitation, sampling. Without a Layer: none. */
+/** Answers to requests of servers: roots, elicitation, sampling. By default there are no handlers. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -46,9 +46,9 @@ export interface Handlers {
   readonly elicitModes?: ReadonlyArray<"form" | "url"> | undefined
   /** The result of `sampling/createMessage`, or `undefined` to decline. */
   readonly sample?: ((sampling: Sampling) => Effect.Effect<JsonRpc.JsonObject | undefined>) | undefined
-  /** Whether `sample` supports tools. */
+  /** True if `sample` supports tools. */
   readonly sampleTools?: boolean | undefined
-  /** Capabilities to declare beside those of the handlers, such as `experimental`. */
+  /** More capabilities to declare, such as `experimental`. */
   readonly capabilities?: JsonRpc.JsonObject | undefined
 }
 

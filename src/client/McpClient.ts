@@ -94,7 +94,7 @@ export type TaskUpdate = Tasks.TaskUpdate
 export interface CallOptions extends Omit<RequestOptions, "headers"> {
   /** Called with each update of a call that the server runs as a task. */
   readonly onTask?: ((update: TaskUpdate) => void) | undefined
-  /** What to do with structured content that violates the tool's output schema (default: fail). */
+  /** The handling of structured content that violates the tool's output schema (default: fail). */
   readonly outputMismatch?: "fail" | "keep" | undefined
   /** Extra `_meta` of the request. */
   readonly meta?: JsonRpc.JsonObject | undefined

@@ -1,7 +1,4 @@
-/**
- * Finds the servers that a person already has: where each comes from, what is wrong with the rest, and which of them may
- * be started.
- */
+/** Finds the servers in configuration files: their origin, the faults of their entries, and whether they may start. */
 import * as Path from "@effect/platform/Path"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -26,15 +23,15 @@ import type * as ServerPolicy from "./ServerPolicy.ts"
 import * as Trust from "./Trust.ts"
 
 export interface Options {
-  /** The name of the application in the paths of its own files: `~/.config/<app>/mcp-client.json`. */
+  /** The application name in paths: `~/.config/<app>/mcp-client.json`. */
   readonly app: string
   /** Where to begin (default: the current folder). */
   readonly directory: string | undefined
   /** The workspace (default: the nearest folder from `directory` up that holds `.git`, or else `directory`). */
   readonly root: string | undefined
-  /** The home folder (default: as the environment says). */
+  /** The home folder (default: from the environment). */
   readonly home: string | undefined
-  /** Other hosts whose files are read too, by their ids; `"all"` for all that are known. */
+  /** The ids of other hosts whose files are read too; `"all"` for all hosts. */
   readonly imports: ReadonlyArray<string>
   /** Files for this run only, of a host's format (default: as their names say, or else the native one). */
   readonly files: ReadonlyArray<{ readonly path: string; readonly host?: string | undefined }>
@@ -55,7 +52,7 @@ export interface Options {
     readonly providers?: ReadonlyArray<string> | undefined
     readonly where?: ((found: Found) => boolean) | undefined
   }
-  /** Makes what the host of a file itself would refuse an error; and no rule about a name alone allows a server. */
+  /** Treats entries that their host would refuse as errors, and ignores `allow` rules about names alone. */
   readonly strict: boolean
   /**
    * Where `${NAME}` is looked up. `"entry"`: only in the `env` of the entry itself, as SideCar does for its own settings.
@@ -86,13 +83,9 @@ export const defaults: Options = {
 }
 
 /**
- * What may be done with a server that was found.
- *
- * - `Ready`: it may be started.
- * - `Disabled`: it is switched off, by its entry or by the options.
- * - `Denied`: a policy forbids it.
- * - `Untrusted`: a person has to approve it first.
- * - `Invalid`: its entry cannot be used; the issues say why.
+ * The state of a found server. `Ready`: it may start. `Disabled`: its entry or the options disable it. `Denied`: a
+ * policy denies it. `Untrusted`: a person has to approve it. `Invalid`: its entry cannot be used, and the issues have
+ * the reasons.
  */
 export type State =
   | { readonly _tag: "Ready" }
@@ -106,7 +99,7 @@ export interface Found {
   readonly state: State
   /** Absent if it is invalid. */
   readonly entry: ServerConfig.Entry | undefined
-  /** What a runtime takes, blocked as `state` says; absent if it is invalid. */
+  /** The configuration for a runtime, blocked according to `state`; absent if the entry is invalid. */
   readonly config: ServerConfig.ServerConfig | undefined
   readonly provenance: Scope.Provenance
   readonly shadows: ReadonlyArray<Scope.Provenance>
@@ -133,12 +126,15 @@ export interface Discovery {
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
   /** The rules on tools, for `Permissions.configure`. */
   readonly permissions: ReadonlyArray<PermissionRule.Input>
-  /** What `McpRuntime.reload` takes. */
+  /** The argument of `servers.reload`. */
   readonly configs: ReadonlyArray<ServerConfig.ServerConfig>
 }
 
 export class ConfigDiscovery extends Context.Tag("effect-mcp-runtime/config/ConfigDiscovery")<ConfigDiscovery, {
-  /** Reads everything now. Starts nothing, opens no socket, runs no program, and reads no variable but those that say where files are. */
+  /**
+   * Reads all files now. Starts no server, opens no socket, runs no program, and reads only the variables for the
+   * locations of files.
+   */
   readonly discover: Effect.Effect<Discovery>
   /** The last discovery; the first, if there was none. */
   readonly current: Effect.Effect<Discovery>
@@ -198,7 +194,7 @@ const placing = Effect.gen(function*() {
   })
 })
 
-/** The native files of the user, or of the workspace in its own folder, strongest first, whether they exist or not. */
+/** The paths of native files of the user or the workspace, strongest first; they need not exist. */
 export const nativePaths = (
   scope: "project" | "user",
   options?: Partial<Options>
@@ -303,8 +299,8 @@ export interface Snapshot {
 const firstSnapshotWait = Duration.seconds(5)
 
 /**
- * From a source of the application, such as a database or a service. Each snapshot replaces the one before it, and a runtime
- * reloads what differs. A document that cannot be read keeps the servers of its last good content.
+ * From a source of the application, such as a database. Each snapshot replaces the one before it, and a runtime reloads
+ * the difference. A document that cannot be read keeps its last good content.
  */
 export const layerStream = <R>(
   snapshots: Stream.Stream<Snapshot, never, R>,

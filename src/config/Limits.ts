@@ -51,7 +51,7 @@ export const defaults = {
 
 export interface Limits extends Readonly<typeof defaults> {}
 
-/** The limits in force where a server sets none of its own. */
+/** The limits of servers whose configuration has none. */
 export class CurrentLimits
   extends Context.Reference<CurrentLimits>()("effect-mcp-runtime/config/Limits/CurrentLimits", {
     defaultValue: () => defaults

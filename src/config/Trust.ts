@@ -1,4 +1,4 @@
-/** The approvals of the servers of a workspace, each for one entry as it is now, by a person of this machine. */
+/** Approvals of servers of a workspace. Each is for the exact content of one entry, by a person on this machine. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -44,7 +44,7 @@ export type Why = "new" | "changed" | "unreadable"
 
 interface Waiting {
   readonly why: Why
-  /** For `unreadable`: the file, what is wrong with it, and what to do. */
+  /** For `unreadable`: the file, its fault, and the next step. */
   readonly detail?: string
 }
 
@@ -55,7 +55,7 @@ export type Status =
 export interface Pending extends Candidate, Waiting {}
 
 export interface ApproveOptions {
-  /** The environment variables that it may read (default: those it asks for whose names are not those of credentials). */
+  /** The environment variables that it may read (default: those in its entry, without names of credentials). */
   readonly variables?: ReadonlyArray<string> | undefined
 }
 
@@ -264,8 +264,8 @@ export const layerMemory = (options?: Partial<Options>): Layer.Layer<Trust> =>
   Layer.provide(layer(options), Layer.merge(TrustStore.layerMemory, McpEvent.layerNone))
 
 /**
- * Approves everything, for an application that asks for consent itself. `variables` are the environment variables that a server
- * may read (default: those it asks for whose names are not those of credentials).
+ * Approves everything, for an application that asks for consent itself. `variables` are the environment variables that
+ * a server may read (default: those in its entry, without names of credentials).
  */
 export const layerAll = (options?: {
   readonly variables?: ((candidate: Candidate) => ReadonlyArray<string>) | undefined

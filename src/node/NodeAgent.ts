@@ -1,6 +1,6 @@
 /**
- * What an agent needs over a runtime, for Node: tools under safe names, calls that never fail, output that is guarded, and
- * long output in files of the user.
+ * The layers of an agent for Node, above a runtime: tools under safe names, calls that never fail, guarded output, and
+ * long output in files.
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
@@ -21,7 +21,7 @@ import * as NodeSpill from "./NodeSpill.ts"
 export { SearchSessions } from "../tools/SearchSession.ts"
 
 export interface Options {
-  /** The runtime's own tools, beside those of the servers. */
+  /** The tools of the runtime itself, such as reading resources. */
   readonly agentTools?: Parameters<typeof AgentTools.layer>[0]
   /** When a model gets a search in place of all definitions. */
   readonly search?: Partial<AutoSearch.Options> | undefined
@@ -36,7 +36,7 @@ export type Services =
   | SearchSession.SearchSessions
   | ToolHandler.ToolHandler
 
-/** What `using` replaces. */
+/** The services that `using` replaces. */
 export type Concern = NodeSpill.Concern | SearchSession.SearchSessions | ToolSearch.ToolSearch
 
 /** Replaces concerns: `NodeAgent.layer().pipe(NodeAgent.using(Tokens.layerTiktoken()))`. */

@@ -1,6 +1,4 @@
-/**
- * A connector with its transports, for Node: what one connection takes, without the runtime.
- */
+/** A connector with its transports for Node, for single connections without a runtime. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Connector from "../client/Connector.ts"

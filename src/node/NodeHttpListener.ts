@@ -111,9 +111,7 @@ export const listen = (
     )
   })
 
-/**
- * Where callers reach what is served.
- */
+/** The address for callers. */
 export class NodeHttpListener extends Context.Tag("effect-mcp-runtime/node/NodeHttpListener")<NodeHttpListener, {
   readonly url: string
   readonly port: number

@@ -74,9 +74,11 @@ export interface Options<Server extends ServerConfig.Source = ServerConfig.Sourc
   readonly lazy?: boolean | undefined
   /** Logs the transitions of servers (default: yes). */
   readonly logs?: boolean | undefined
-  /** Who may use what (default: a model needs the approval of a person, the application and the person do not). */
+  /**
+   * Permission rules (default: calls of a model need an approval; calls of the application and of a person do not).
+   */
   readonly permissions?: Partial<Permissions.Options> | undefined
-  /** Whether a tool may change without approval (default: not within a run). */
+  /** Whether a changed tool needs an approval (default: yes, within a run). */
   readonly pins?: Partial<ToolPins.Options> | undefined
   /** The HTTP proxy of remote servers and logins (default: `"environment"`, which reads HTTPS_PROXY and NO_PROXY). */
   readonly proxy?: Proxy.Setting | undefined
@@ -100,7 +102,7 @@ export interface ConfiguredOptions extends Omit<Options, "servers"> {
 /** A required server did not connect, or a configuration or a setting is invalid. */
 export type Failure = ServerConfig.Failure
 
-/** The runtime, and the services that an application or `NodeAgent.layer` uses beside it. */
+/** The runtime, and the other services that an application or `NodeAgent.layer` uses. */
 export type Services =
   | Credentials.Credentials
   | McpEvent.McpEvents
@@ -109,7 +111,7 @@ export type Services =
   | ToolCatalog.ToolCatalog
   | ToolPins.ToolPins
 
-/** What `using` replaces: every service that the composition looks up in its environment. */
+/** The services that `using` replaces: all that the composition looks up in its environment. */
 export type Concern =
   | NodeConnector.Openers
   | Approval.Approval
@@ -147,7 +149,7 @@ export const using: <Out extends Concern, E, R>(
 ) => <A, E2, R2>(self: Layer.Layer<A, E2, R2>) => Layer.Layer<A, E | E2, R | Exclude<R2, Out>> = (layer) =>
   Layer.provide(layer)
 
-/** Where a runtime has its servers from, and where it keeps what outlives a connection. */
+/** The sources of servers, and the stores for data that outlives a connection. */
 interface Sources<R> {
   readonly servers: Effect.Effect<ReadonlyArray<ServerConfig.ServerConfig>, McpError.ConfigurationError, R>
   readonly policies: Effect.Effect<Resolution.Options["policies"], never, R>
@@ -209,7 +211,7 @@ const batchSize = (): number => Math.max(Servers.defaults.batchSize, 2 * availab
 /** The fibers of a composition log to stderr by default. */
 const closed: typeof sealed = (composition, required) => RuntimeLog.layerOnStderr(sealed(composition, required))
 
-/** The picture of docs/architecture.md: what stands above uses what is provided below it. */
+/** The diagram in docs/architecture.md: a layer uses the layers below it. */
 const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   const settings = settingsOf(options, sources)
   const events = concern(McpEvent.McpEvents, McpEvent.make())
@@ -257,7 +259,7 @@ const compose = <R>(options: Omit<Options, "servers">, sources: Sources<R>) => {
   )
 }
 
-/** One `McpRuntime` over everything that it takes. It waits for no server but those that are `required`. */
+/** A complete `McpRuntime`. It waits only for servers that are `required`. */
 export function layer<Server extends ServerConfig.Source>(
   options: Options<Server>
 ): Layer.Layer<Services, ServerConfig.Failure<Server>>
@@ -285,7 +287,7 @@ export const layerTest = <Server extends ServerConfig.Source>(
 
 const appOf = (config: ConfiguredOptions["config"]): string => config?.app ?? ConfigDiscovery.defaults.app
 
-/** A discovery, and the trust that it stands on. */
+/** A discovery and its trust. */
 const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trust">) =>
   Layer.scopedContext(Effect.gen(function*() {
     const files = yield* settled(ConfigFiles.ConfigFiles, ConfigFiles.make())
@@ -298,7 +300,7 @@ const discovering = ({ config, trust }: Pick<ConfiguredOptions, "config" | "trus
     Layer.provideMerge(concern(McpEvent.McpEvents, McpEvent.make()))
   )
 
-/** Takes over what the discovery found, and later what it finds. */
+/** Applies the result of the discovery, and its later changes. */
 const following = (options: ConfiguredOptions) => ({ servers: { reload } }: McpRuntime.McpRuntime["Type"]) =>
   Effect.gen(function*() {
     const discovery = yield* ConfigDiscovery.ConfigDiscovery
@@ -324,7 +326,7 @@ const following = (options: ConfiguredOptions) => ({ servers: { reload } }: McpR
     )
   })
 
-/** A runtime over what a discovery found last, with decisions and logins in files. */
+/** A runtime over the last result of a discovery, with decisions and logins in files. */
 const composeDiscovered = (options: ConfiguredOptions) => {
   const { config, resolution, trust } = options
   const app = appOf(config)
@@ -352,7 +354,10 @@ export const layerDiscovery = (
 ): Layer.Layer<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust> =>
   closed(discovering(options), Context.pick())
 
-/** One `McpRuntime` over what the discovery of the environment found last; nothing is read again before servers start. */
+/**
+ * An `McpRuntime` over the last result of the discovery in the environment. It reads no files again before servers
+ * start.
+ */
 export const layerDiscovered = (
   options: ConfiguredOptions = {}
 ): Layer.Layer<Services, Failure, ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents> =>
@@ -373,7 +378,7 @@ export interface Discovered extends McpRuntime.Tools {
   readonly errors: McpRuntime.Tools["missing"]
 }
 
-/** What configuration files name on this machine, without a runtime: nothing is started. */
+/** The result of a discovery on this machine, without a runtime. Starts no server. */
 export const discovery = (
   options: Pick<ConfiguredOptions, "config" | "trust"> = {}
 ): Effect.Effect<ConfigDiscovery.Discovery> =>
@@ -383,8 +388,8 @@ export const discovery = (
   ))
 
 /**
- * Connects to every server and lists its tools: to those of `servers`, or without `servers` to those that configuration
- * files name. The servers live until the scope closes.
+ * Connects to the servers of `servers`, or else of configuration files, and lists their tools. The servers run until
+ * the scope closes.
  */
 export const discover = (options: Options | ConfiguredOptions = {}): Effect.Effect<Discovered, Failure, Scope.Scope> =>
   Effect.gen(function*() {

@@ -1,6 +1,4 @@
-/**
- * The gateway for Node: over servers that are given in code, or over those that configuration files name.
- */
+/** The gateway for Node, over servers from code or from configuration files. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -65,7 +63,7 @@ export const layerRuntimes = (options: NodeMcpRuntime.Options): Layer.Layer<McpS
   return Layer.scopedContext(isolated(Layer.build(composition), Context.pick()))
 }
 
-/** Runtimes over what the discovery of the environment found; see `NodeMcpRuntime.layerDiscovered`. */
+/** Runtimes over the discovery in the environment; see `NodeMcpRuntime.layerDiscovered`. */
 export const layerRuntimesDiscovered = (
   options: NodeMcpRuntime.ConfiguredOptions = {}
 ): Layer.Layer<McpServe.Runtimes, never, ConfigDiscovery.ConfigDiscovery> =>
@@ -94,7 +92,7 @@ export interface GuardOptions {
 /** The name under which `McpServe` offers the rest of long output. */
 const readTool = "mcp_read_output"
 
-/** What a gateway needs beside runtimes. */
+/** The other services of a gateway. */
 export const layerGuards = (
   { output, spill }: GuardOptions = {}
 ): Layer.Layer<OutputGuard.OutputGuard | ToolSearch.ToolSearch, McpError.ConfigurationError> =>
@@ -106,7 +104,7 @@ export const layerGuards = (
     concern(ToolSearch.ToolSearch, ToolSearch.make())
   )
 
-/** The gateway over servers that are given in code, with everything that it takes. */
+/** A complete gateway over servers from code. */
 export const make = (
   options: NodeMcpRuntime.Options & {
     readonly serve?: Partial<McpServe.Options> | undefined

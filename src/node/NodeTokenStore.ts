@@ -19,7 +19,7 @@ import * as FileStore from "./FileStore.ts"
 import * as Keyring from "./keyring.ts"
 
 export interface Options {
-  /** The application: each has logins of its own. */
+  /** The application name. Each application has separate logins. */
   readonly app: string
   /** The folder of the files and of their locks (default: `logins`, in the state folder of the application). */
   readonly directory: string | undefined

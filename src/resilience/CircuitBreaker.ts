@@ -1,8 +1,6 @@
 /**
- * Rejects calls to a server that keeps failing, and admits one probe after a while.
- *
- * Errors on the way to the server count as failures. Any answer is a success, whatever it says. Interruption, and errors
- * that the runtime decides itself, are neither.
+ * Rejects calls to a server that keeps failing, and admits one probe after a while. Connection errors and timeouts are
+ * failures. Any response, also an error, is a success. Interruption, and refusals by the runtime, are neither.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"

@@ -16,7 +16,7 @@ export interface Reconnect {
   readonly slowLane: Schedule.Schedule<unknown, McpError.ConnectError> | undefined
   /** A connection that lived this long begins a new series; a shorter one continues the old. */
   readonly stableAfter: Duration.Duration
-  /** More reconnects than this within that time fail the server, whatever the schedule says. */
+  /** More reconnects within that time fail the server, regardless of the schedule. */
   readonly storm: { readonly reconnects: number; readonly within: Duration.Duration }
 }
 

@@ -24,8 +24,8 @@ export interface Options {
   /** All steps together. */
   readonly deadline: Duration.DurationInput
   /**
-   * How long a launcher (npx, uvx, …) that visibly installs its server may run, from its start. The other bounds begin
-   * after it. Only on Linux, and not for docker, pipx and deno, whose processes do not show an install.
+   * The limit for a launcher (npx, uvx, …) that is installing its server, from its start. The other limits start after
+   * it. Only on Linux, and not for docker, pipx and deno, because their processes do not show an install.
    */
   readonly installGrace: Duration.DurationInput
 }
@@ -99,7 +99,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Teardown["Type"]
 /** Ends each server by the mildest step that works, within these bounds. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Teardown> => Layer.effect(Teardown, make(options))
 
-/** Kills what is still alive when a scope closes, without waiting. */
+/** Kills all remaining processes when a scope closes, without waiting. */
 export const layerImmediate: Layer.Layer<Teardown> = layer({
   drainTimeout: Duration.zero,
   stdinGrace: Duration.zero,

@@ -12,7 +12,7 @@ import type * as PermissionRule from "./PermissionRule.ts"
 /** The origin of a call: a model, the program itself, or a person at the keyboard. */
 export type Origin = "model" | "program" | "person"
 
-/** The question. Its arguments are those that will be sent, because they cannot change any more. */
+/** The question. Its arguments are exactly those that will be sent. */
 export interface Request {
   readonly callId: string | undefined
   readonly origin: Origin
@@ -21,7 +21,7 @@ export interface Request {
   readonly subject: PermissionRule.Subject
   /** The definition of the tool, if its server has listed it in this run. Its texts are the server's. */
   readonly tool: Tool.Tool | undefined
-  /** The place where the server is configured; `undefined` for a server given in code. */
+  /** The file that configures the server; `undefined` for a server from code. */
   readonly provenance: Provenance | undefined
   /** The rule that asks for approval, as it was written; none if no rule matches. */
   readonly rule: string | undefined
@@ -75,8 +75,8 @@ export class Approval extends Context.Tag("effect-mcp-runtime/safety/Approval")<
 export const layer = (ask: Approval["Type"]["ask"]): Layer.Layer<Approval> => Layer.succeed(Approval, { ask })
 
 /**
- * Asks only about what can be shown whole. Anything longer is answered `TooLong` without asking, because an approval
- * covers everything that will be sent.
+ * Asks only about calls that can be shown in full. A longer one gets `TooLong` without a question, because an approval
+ * covers everything that is sent.
  */
 export const whole =
   (ask: (shown: Shown, request: Request) => Effect.Effect<Answer>, limit = maxShown): Approval["Type"]["ask"] =>
@@ -107,7 +107,9 @@ const linesOf = (args: JsonRpc.JsonObject | undefined, json: string, limit: numb
   })
 }
 
-/** For an application without a person: a call that needs approval is refused, and its error says how to allow it. */
+/**
+ * For an application without a person: refuses calls that need an approval, with an error that says how to allow them.
+ */
 export const none: Approval["Type"] = { ask: () => Effect.succeed({ _tag: "Unanswered" }), isAttended: false }
 
 export const layerNone: Layer.Layer<Approval> = Layer.succeed(Approval, none)

@@ -16,7 +16,7 @@ import * as data from "./injectionPhrases.ts"
 /** `low`: worth a look. `medium`: quoted, or possibly harmless. `high`: an instruction to a model. */
 export type Level = "low" | "medium" | "high"
 
-/** What an instruction is after: `override`, `exfiltration`, `secrecy` and so on, as the data has them. */
+/** The goal of an instruction: `override`, `exfiltration`, `secrecy` and others of the data. */
 export type Category = keyof typeof data.phrases
 
 /** Where a text came from. Requests for passwords are looked for in elicitations only. */
@@ -50,7 +50,7 @@ export interface Options {
 
 export const defaults = { channel: "result", maxSignals: 32 } as const satisfies Required<Options>
 
-/** Scans the output of tools. An application provides a scanner of its own, such as a model, with `layer`. */
+/** Scans the output of tools. An application can provide another scanner, such as a model, with `layer`. */
 export class InjectionScan extends Context.Reference<InjectionScan>()("effect-mcp-runtime/safety/InjectionScan", {
   defaultValue: (): { readonly scan: (text: string, channel: Channel) => Effect.Effect<ReadonlyArray<Signal>> } => ({
     scan: (text, channel) => Effect.sync(() => scan(text, { channel }))

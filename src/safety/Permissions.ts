@@ -1,4 +1,4 @@
-/** The decision who may use which tool, resource or prompt, on every way to a server. */
+/** Decides about every use of a tool, resource or prompt, from any API. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -74,9 +74,9 @@ export interface Request extends Pick<Approval.Request, "callId" | "origin" | "s
   readonly config: ServerConfig.ServerConfig
 }
 
-/** A permission, valid until something that it depends on changes: see `stands`. */
+/** Permission for one call, valid while the rules, the definition and the server do not change: see `stands`. */
 export interface Permit {
-  /** The arguments to send: those that were decided on. */
+  /** The arguments to send, as they were approved. */
   readonly args: JsonObject | undefined
   readonly request: Request
   /** The revision of the rules that decided. */
@@ -88,11 +88,11 @@ export interface Permit {
 }
 
 export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissions")<Permissions, {
-  /** The decision of the rules. Without arguments: of a call whose arguments are not known yet. */
+  /** The decision of the rules. Without arguments: for a call whose arguments are unknown. */
   readonly decide: (origin: Origin, subject: PermissionRule.Subject) => Ruling
-  /** Whether everything of this origin is allowed. */
+  /** True if everything of this origin is allowed. */
   readonly isOpen: (origin: Origin) => boolean
-  /** Whether everything of a server is denied, by a rule or because no other rule names anything of it. */
+  /** True if everything of a server is denied, by a rule or because no other rule matches any of it. */
   readonly isClosed: (origin: Origin, server: string) => boolean
   /** Decides, and asks for an approval where that is the decision. */
   readonly authorize: (request: Request) => Effect.Effect<Permit, McpError.PermissionDenied>

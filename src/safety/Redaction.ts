@@ -1,6 +1,6 @@
 /**
- * Hides secrets in what leaves the program: errors, logs, spans, events and terminals. The messages between a server and
- * the application are not changed.
+ * Hides secrets in errors, logs, spans, events and terminal output. Messages between a server and the application are
+ * unchanged.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,9 +16,7 @@ import { merged, scanned, type Span } from "./textViews.ts"
 import * as WordFinder from "./wordFinder.ts"
 
 export interface Redactor {
-  /**
-   * Hides known values and what has the format of a secret. Returns the same text object where there is nothing to hide.
-   */
+  /** Hides known values and text in the format of a secret. Returns the same string if there is nothing to hide. */
   readonly text: (text: string) => string
   /** Hides known values only, for a text that a person decides by: a server cannot hide a part by its format. */
   readonly known: (text: string) => string
@@ -34,7 +32,7 @@ export interface Redactor {
 }
 
 export interface Options {
-  /** Hides what looks like a secret, beside known values. */
+  /** Hides text that looks like a secret, in addition to known values. */
   readonly formats: boolean
   /** More names of credentials, in any case. */
   readonly sensitive: ReadonlyArray<string>
@@ -260,8 +258,8 @@ export const make = (options?: Partial<Options>): Redactor => {
 }
 
 /**
- * The redaction of an application. It is on without a Layer, because a secret in a log cannot be taken back, and there is
- * one for the whole process. Provide a Layer of your own below everything that connects and logs: `NodeMcpRuntime.using`.
+ * The redaction of an application. It is on by default and shared by the process, because a secret in a log cannot be
+ * taken back. Replace it with `NodeMcpRuntime.using`.
  */
 export class Redaction extends Context.Reference<Redaction>()("effect-mcp-runtime/safety/Redaction", {
   defaultValue: (): Redactor => make()

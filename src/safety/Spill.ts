@@ -1,6 +1,6 @@
 /**
- * The rest of long results, which a model reads page by page. The text is what the server sent: only what `OutputGuard` makes
- * of a page is for a model.
+ * Stores the rest of long results, which a model reads in pages. The stored text is unguarded: `OutputGuard` guards
+ * each page for a model.
  */
 import type * as PlatformError from "@effect/platform/Error"
 import * as Clock from "effect/Clock"
@@ -33,7 +33,7 @@ export interface Page {
   readonly source: OutputGuard.Source
   readonly text: string
   readonly offset: number
-  /** Where the next page begins, if there is one. */
+  /** The start of the next page, if there is one. */
   readonly next: number | undefined
 }
 
@@ -71,9 +71,9 @@ export class SpillError extends Schema.TaggedError<SpillError>("effect-mcp-runti
 }
 
 export class Spill extends Context.Tag("effect-mcp-runtime/safety/Spill")<Spill, {
-  /** The handle of the stored text; none if it could not be saved, and the log says why. */
+  /** The handle of the stored text; none if it could not be stored, which is logged. */
   readonly write: (text: string, source: OutputGuard.Source) => Effect.Effect<Option.Option<string>>
-  /** A page of `defaultLimit` characters from the beginning, unless the range says otherwise. */
+  /** A page: by default `defaultLimit` characters from the beginning. */
   readonly read: (handle: string, range?: Range) => Effect.Effect<Page, SpillError>
   /** Removes texts that are too old or too many. Each write does so, and a fiber once an hour. */
   readonly sweep: Effect.Effect<void>

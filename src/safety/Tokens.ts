@@ -103,7 +103,7 @@ const counter = (vocabulary: Vocabulary): Effect.Effect<(text: string) => number
     }
   )
 
-/** Counts with the package `gpt-tokenizer`. Without it texts are estimated, and the log says so once. */
+/** Counts with the package `gpt-tokenizer`. Without the package it estimates, and logs that once. */
 export const layerTiktoken = (vocabulary: Vocabulary = "o200k_base"): Layer.Layer<Tokens> =>
   Layer.effect(
     Tokens,

@@ -11,14 +11,14 @@ import * as McpServer from "./McpServer.ts"
 import * as ScopedTable from "./scopedTable.ts"
 import * as StdioServer from "./StdioServer.ts"
 
-/** The agent has no response. The caller gets the reason as it is. */
+/** The agent has no response. The caller gets the reason unchanged. */
 export class AgentFailed extends Data.TaggedError("AgentFailed")<{ readonly reason: string }> {
   override get message(): string {
     return this.reason
   }
 }
 
-/** One message to the agent, and what the agent can do until it responds. */
+/** One message to the agent, and the operations until it responds. */
 export interface Turn extends Pick<McpServer.Exchange, "ask" | "caller" | "log" | "progress"> {
   readonly sessionId: string
   readonly text: string

@@ -7,7 +7,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as McpServer from "./McpServer.ts"
 
-/** A page beside the protocol, such as one about health. */
+/** A page outside of the protocol, such as a health check. */
 export interface Page {
   readonly path: string
   /** True if it needs a token where callers need one. */
@@ -19,7 +19,7 @@ export interface Options extends McpServer.Limits {
   readonly path: string
   /** The values of `Host` that are allowed (default: this machine), with or without a port. */
   readonly hosts: ReadonlyArray<string>
-  /** The origins of pages in browsers that are allowed, beside those of `hosts`. */
+  /** More allowed origins of browser pages; those of `hosts` are always allowed. */
   readonly origins: ReadonlyArray<string>
   /** The bearer token of each caller, by its name; without tokens, callers need none. */
   readonly tokens: Readonly<Record<string, Redacted.Redacted>>
@@ -27,7 +27,7 @@ export interface Options extends McpServer.Limits {
   readonly maxSessions: number
   /** How long a session may be silent before it ends. */
   readonly sessionTimeout: Duration.DurationInput
-  /** How long the answers for a caller whose connection broke are kept, and its requests go on. */
+  /** How long responses are kept, and requests continue, for a caller whose connection broke. */
   readonly resumeTimeout: Duration.DurationInput
   /** The time between comments on a stream without messages. */
   readonly keepAlive: Duration.DurationInput

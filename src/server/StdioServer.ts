@@ -76,8 +76,8 @@ const linesOf = <E, R>(
   })
 
 /**
- * Serves until the caller writes no more and everything that it has asked for is answered, or until it reads no more.
- * Over `NodeStdioLink`, other output of the program to stdout goes to stderr.
+ * Serves until the caller ends its output and has all responses, or until it stops reading. With `NodeStdioLink`, other
+ * output to stdout goes to stderr.
  */
 export const serve = (
   offer: McpServer.Offer,

@@ -32,9 +32,9 @@ export interface Options extends Partial<McpRuntime.Options> {
 }
 
 /**
- * A runtime over these peers: one server for each, under its name, unless `servers` says otherwise. It keeps its caches in
- * memory, writes no log, reads no file and no environment variable, sends no health checks, and waits for no peer at the
- * end. A concern that is provided to it replaces its own.
+ * A runtime over these peers: one server per peer under its name, or else those of `servers`. It keeps caches in
+ * memory, writes no log, reads no files or environment variables, sends no health checks, and ends without waiting. A
+ * provided concern replaces its default.
  */
 export const layerTest = (peers: MemoryTransport.Peers, options: Options = {}) => {
   const { servers = Object.keys(peers).map((name) => MemoryTransport.config(name)) } = options

@@ -23,8 +23,8 @@ export interface Options {
   /** The longest lifetime that a hint gives. */
   readonly maxTimeToLive: Duration.DurationInput
   /**
-   * The time that a hint below 30 s counts as if the server declares `listChanged`, because servers of SDK 2.x send 0
-   * by default. Zero uses every hint as it is.
+   * The lifetime for a hint below 30 s if the server declares `listChanged`, because servers of SDK 2.x send 0 by
+   * default. Zero uses every hint unchanged.
    */
   readonly minTimeToLive: Duration.DurationInput
 }

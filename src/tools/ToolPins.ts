@@ -1,9 +1,7 @@
 /**
- * The definition of each tool as it was first seen. A server may change its tools after a person has agreed to it: a tool
- * whose definition differs is quarantined until a person approves the difference, and the others are unaffected.
- *
- * A tool that behaves differently under the same definition is not noticed. Instructions, prompts and resources of a
- * server are not pinned.
+ * Pins: the approved definition of each tool. A tool whose definition differs is quarantined until a person approves
+ * the difference; other tools are unaffected. A tool that behaves differently under the same definition is not
+ * detected. Instructions, prompts and resources are not pinned.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -30,7 +28,7 @@ export { type Change, diff, fingerprint, render } from "./toolDefinition.ts"
  */
 export type Why = "changed" | "unreadable" | "crowded"
 
-/** A tool whose definition is not an approved one. */
+/** A tool whose definition is not approved. */
 export interface Quarantined {
   readonly server: string
   readonly tool: string
@@ -76,11 +74,11 @@ export class ToolPins extends Context.Tag("effect-mcp-runtime/tools/ToolPins")<T
   readonly review: (config: Config, tools: Tools) => Effect.Effect<Review>
   /** The tools of a snapshot, without annotations, that are as approved; all of them if the server has no pins. */
   readonly recall: (config: Config, tools: Tools) => Effect.Effect<Tools>
-  /** Whether a tool of a reviewed list may be used now. */
+  /** True if a tool of a reviewed list may be used now. */
   readonly mayUse: (config: Config, tool: Tool.Tool) => boolean
-  /** Whether a tool has to be compared with a pin before it is used. */
+  /** True if a tool has to be compared with a pin before use. */
   readonly isPinned: (config: Config, tool: string) => Effect.Effect<boolean>
-  /** Whether the server added this tool after its first list, and `accept` was not called for it. */
+  /** True if the server added this tool after its first list, and `accept` was not called for it. */
   readonly isAdded: (config: Config, tool: string) => boolean
   /** Counts an added tool as one of the first list. */
   readonly accept: (config: Config, tool: string) => Effect.Effect<void, McpError.TrustNotKept>

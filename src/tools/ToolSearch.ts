@@ -1,4 +1,4 @@
-/** Finds the tools for a task by what a person or a model says of it: other forms of words, half a word, typos, synonyms. */
+/** Finds tools for a description of a task, with other word forms, word beginnings, typos and synonyms. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,9 +1,7 @@
 /**
- * The port between the client and the ways to reach a server.
- *
- * A transport carries whole messages. It is opened in a scope (opening is interruptible and bounded by its caller), and
- * closing that scope releases everything it holds within the bounds of `Teardown`. Its calls are synchronous and never
- * block; later events go to the one `Sink`.
+ * The port between the client and a transport. A transport carries whole messages. It opens in a scope (interruptible,
+ * and limited by its caller), and closing the scope releases everything within the limits of `Teardown`. Its functions
+ * are synchronous and never block; later events go to its `Sink`.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -34,12 +32,12 @@ export interface Ended {
   readonly unsent: (id: JsonRpc.Id) => boolean
 }
 
-/** Receives what arrives. Every member is called synchronously and must not throw. */
+/** Receives messages and events. Every member is called synchronously and must not throw. */
 export interface Sink {
   readonly message: (message: JsonRpc.Incoming) => void
   /** The request with this id will get no answer. */
   readonly failed: (id: JsonRpc.Id, error: McpError.CallError) => void
-  /** A question to a person is open on behalf of this request, or no longer: its deadline is paused meanwhile. */
+  /** A question to a person was opened or closed for this request, whose deadline is paused in between. */
   readonly waiting: (id: JsonRpc.Id, open: boolean) => void
   readonly diagnostic: (diagnostic: Diagnostic) => void
   /** Called exactly once, after everything that could still be read was delivered. */
@@ -66,13 +64,13 @@ export type Era = "session" | "stateless"
 /** An open connection to one server. */
 export interface Transport {
   readonly kind: "stdio" | "streamable-http" | "sse" | "ws" | "memory"
-  /** Every request has a stream of its own, whose end is its cancellation in the stateless era. */
+  /** True if every request has a separate stream, whose end cancels the request in the stateless era. */
   readonly streamPerRequest: boolean
   /** Begins delivery; called once, before the first `send`. */
   readonly start: (sink: Sink) => void
   /**
-   * Sends, or queues, a message. An error means that it was not sent; what goes wrong later with a request reaches
-   * `Sink.failed` or `Sink.ended`.
+   * Sends or queues a message. An error means that it was not sent; later failures of a request reach `Sink.failed` or
+   * `Sink.ended`.
    */
   readonly send: (message: JsonRpc.Message, options?: SendOptions) => McpError.CallError | undefined
   /**
