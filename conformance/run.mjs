@@ -1,13 +1,12 @@
 /**
  * The official suite's client scenarios against this package: `npm run conformance`. Each scenario runs in a process of its
  * own, three at a time; one without a single success counts as failed, and so does one whose client fails.
- * `--table` writes the result to docs/conformance.md, `--only text` runs the scenarios with the text in their names.
+ * `--table` writes the result into docs/conformance.md, `--only text` runs the scenarios with the text in their names.
  */
-import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { attempt, bundle, current, inParallel, published, run, sourceUrl } from "./suite.mjs"
+import { attempt, bundle, current, inParallel, published, run, sourceUrl, writeSection } from "./suite.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -91,20 +90,14 @@ for (const column of columns) {
 
 if (values.table) {
   const word = (result) => result === undefined ? "·" : result.passed ? `pass (${result.succeeded})` : "FAIL"
-  const lines = [
-    "# The official conformance suite",
-    "",
-    "Written by `npm run conformance -- --table`, which runs every client scenario of `@modelcontextprotocol/conformance`",
-    `against [a small program](${sourceUrl("conformance/client.mjs")}) on \`McpRuntime\`: one run for each scenario, which must have a`,
-    "success, no failure, and a client that ends well. In brackets: how many checks succeeded. `·`: not about that wire.",
+  writeSection("Client", [
+    `[A small program](${sourceUrl("conformance/client.mjs")}) on \`McpRuntime\`, one run per scenario (\`npm run conformance\`).`,
     "",
     `| scenario | ${columns.map(({ id, suite }) => `${id} (${suite.version})`).join(" | ")} |`,
     `|---|${columns.map(() => "---").join("|")}|`,
     ...Array.from(results, ([name, row]) => `| ${name} | ${columns.map(({ id }) => word(row.get(id))).join(" | ")} |`),
-    `| **passed** | ${columns.map(({ of, passed }) => `${passed}/${of}`).join(" | ")} |`,
-    ""
-  ]
-  writeFileSync(join(here, "../docs/conformance.md"), lines.join("\n"))
+    `| **passed** | ${columns.map(({ of, passed }) => `${passed}/${of}`).join(" | ")} |`
+  ])
 }
 if (ran === 0) console.log(`no scenario has "${values.only}" in its name`)
 process.exitCode = bad === 0 && ran > 0 ? 0 : 1

@@ -1,6 +1,6 @@
 /**
  * The official suite's server scenarios: `node conformance/servers.mjs`. Each scenario is a run of its own at each wire;
- * one without a single success counts as failed. `--table` writes the result to docs/conformance-servers.md, `--only text`
+ * one without a single success counts as failed. `--table` writes the result into docs/conformance.md, `--only text`
  * runs the scenarios with the text in their names, `--target name` (also repeated) runs one target, `--at-once 1` one scenario
  * after the other.
  */
@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { attempt, current, inParallel, run, sourceUrl, start } from "./suite.mjs"
+import { attempt, current, inParallel, run, sourceUrl, start, writeSection } from "./suite.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -72,7 +72,7 @@ const targets = [
 ].filter(({ name }) => values.target?.includes(name) ?? true)
 
 /** The tool of this scenario closes the stream of the SDK that it is written with; a gateway's stream is not in its reach. */
-const noPolling = "because the tool closes its own stream, which is not the one to the caller"
+const noPolling = "the tool closes its own stream, which is not the one to the caller"
 
 /** What is about the tools, resources and prompts of the reference: an agent has two tools, and nothing else. */
 const ofReference = [
@@ -121,8 +121,8 @@ const doesNotApply = {
   gateway: { "server-sse-polling": noPolling },
   "gateway-http": { "server-sse-polling": noPolling },
   agent: {
-    ...Object.fromEntries(ofReference.map((name) => [name, "because an agent has nothing of what it asks for"])),
-    "server-stateless": "because four of its 28 checks call tools of the reference; the other 24 pass"
+    ...Object.fromEntries(ofReference.map((name) => [name, "an agent has two tools and nothing else"])),
+    "server-stateless": "four of its 28 checks call tools of the reference; the other 24 pass"
   }
 }
 
@@ -247,7 +247,7 @@ const runOne = async (target, url, { scenario, wire }) => {
   console.log(
     `${state.padEnd(6)} ${key}: ${succeeded} passed, ${failed} failed, ${warnings} warnings, exit ${code}`
   )
-  if (state === "n/a") console.log(`       ${reason}`)
+  if (state === "n/a") console.log(`       because ${reason}`)
   if (state === "FAILED" || (values.verbose && warnings > 0)) console.log(result.output)
   const stale = result.passed && reason !== undefined
   if (stale) console.log(`${key} passes, although it is said not to apply`)
@@ -300,13 +300,9 @@ if (values.table) {
   const reasons = targets.flatMap(({ name }) =>
     Object.entries(doesNotApply[name] ?? {}).map(([scenario, reason]) => `- ${name}, ${scenario}: ${reason}`)
   )
-  const lines = [
-    "# The official conformance suite, for servers",
-    "",
-    "Written by `node conformance/servers.mjs --table`, which runs the server scenarios of",
-    `\`@modelcontextprotocol/conformance\` ${current.version}: those that a revision requires, those that the suite runs without`,
-    "scoring them (all but extensions), and the active suite. One run for each scenario, which must have a success and no",
-    "failure. In brackets: how many checks succeeded. `·`: not about that wire.",
+  writeSection("Servers", [
+    "The scenarios that a revision requires, those that the suite runs without scoring (without extensions), and its active",
+    `suite, in version ${current.version} (\`npm run conformance:servers\`). Targets:`,
     "",
     ...targets.map(({ about, name }) => `- ${name}: ${about}`),
     "",
@@ -316,9 +312,7 @@ if (values.table) {
     ...Object.entries(titles).map(([set, title]) =>
       row([`**${title}**`, ...columns.map((column) => total(column, set) ?? "·")])
     ),
-    "",
-    ...(reasons.length === 0 ? [] : ["What does not apply:", "", ...reasons, ""])
-  ]
-  writeFileSync(join(here, "../docs/conformance-servers.md"), lines.join("\n"))
+    ...(reasons.length === 0 ? [] : ["", "Scenarios that do not apply:", "", ...reasons])
+  ])
 }
 process.exitCode = bad === 0 ? 0 : 1

@@ -1,7 +1,7 @@
 /** The official suite as a program: the scenarios that it lists, and the result of one scenario. */
 import { build } from "esbuild"
 import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -60,6 +60,15 @@ const suiteOf = async (name) => {
 
 /** The address of a file that the package does not contain, for the tables in docs. */
 export const sourceUrl = (path) => require("../package.json").homepage.replace(/#.*/, `/blob/main/${path}`)
+
+/** Replaces the text below a heading of docs/conformance.md. */
+export const writeSection = (heading, lines) => {
+  const file = join(here, "../docs/conformance.md")
+  const sections = readFileSync(file, "utf8").split(/^(?=## )/m)
+  const text = [`## ${heading}`, "", ...lines, "", ""].join("\n")
+  const made = sections.map((section) => section.startsWith(`## ${heading}\n`) ? text : section)
+  writeFileSync(file, `${made.join("").trimEnd()}\n`)
+}
 
 export const current = await suiteOf("@modelcontextprotocol/conformance")
 export const published = await suiteOf("conformance-published")
