@@ -6,6 +6,9 @@ export interface Command {
 export interface Block {
   readonly language: string
   readonly code: string
+  /** The name that a reader saves it under, and the output that the page shows below it. */
+  readonly file?: string
+  readonly output?: string | undefined
   readonly commands: ReadonlyArray<Command>
 }
 

@@ -3,9 +3,12 @@
 /** The commands of a block. One that ends with a backslash goes on in the next line; a comment alone is no command. */
 const commandsOf = (code) => code.replaceAll(/\\\n\s*/g, "").split("\n").filter((line) => !/^\s*(#.*)?$/.test(line))
 
+/** The name that a reader saves a block under: the comment `<!-- save: main.ts -->` or `<!-- file: mcp-client.json -->`. */
+const fileOf = (before) => /<!-- (?:save|file): (\S+) -->\s*$/.exec(before)?.[1]
+
 /**
- * All blocks, in order. A block of the language `text` that follows one for a shell, with nothing but empty lines
- * between, shows what its last command writes.
+ * All blocks, in order. A block of the language `text` that follows another, with nothing but empty lines between, shows
+ * the output of its last command, or of the program that it is.
  */
 export const blocks = (markdown) => {
   const found = Array.from(markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm), (match) => ({
@@ -14,13 +17,15 @@ export const blocks = (markdown) => {
     from: match.index,
     to: match.index + match[0].length
   }))
-  return found.map(({ code, language, to }, at) => {
+  return found.map(({ code, from, language, to }, at) => {
     const next = found[at + 1]
     const isShown = next?.language === "text" && markdown.slice(to, next.from).trim() === ""
     const lines = language === "sh" ? commandsOf(code) : []
+    const file = fileOf(markdown.slice(0, from))
     return {
       language,
       code,
+      ...file === undefined ? {} : { file, output: isShown ? next.code : undefined },
       commands: lines.map((line, at) => ({
         line,
         output: isShown && at === lines.length - 1 ? next.code : undefined

@@ -1,10 +1,11 @@
-// Walks through the README as somebody does who has Node and nothing else: `npm run walk`. Every command is run as it is
-// printed, in a clean clone in a folder of its own, with a home that is empty and a PATH on which only Node, npm and a
-// shell are; what the README shows of an output is compared, every program is compiled against the package as it is
-// installed, and those that are whole programs are run. It needs the network, because npm does. One line for each step,
+// Follows the README and docs/getting-started.md on a machine with only Node: `npm run walk`. It runs each command as
+// printed, with an empty home and a PATH that has Node, npm and a shell: those of the README in a clean clone, those of
+// getting-started in a new project with the packed package. It compares the outputs that the pages show, compiles the
+// programs against the installed package, and runs them. It needs the network, because npm does. One line for each step,
 // with its exit code.
 //
-// `--here` takes the files as they are here, instead of the last commit; `--quick` leaves `npm test` out.
+// `--here` takes the working tree instead of the last commit; `--quick` leaves `npm test` out; `--packed FILE` follows
+// only getting-started, with this package.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { copyFile, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises"
@@ -17,6 +18,7 @@ import * as Registry from "./registry.mjs"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const isHere = process.argv.includes("--here")
 const isQuick = process.argv.includes("--quick")
+const given = process.argv.includes("--packed") ? process.argv.at(process.argv.indexOf("--packed") + 1) : undefined
 const patience = 15 * 60_000
 
 const work = await realpath(await mkdtemp(join(tmpdir(), "mcp-walk-")))
@@ -87,6 +89,12 @@ const left = async () => {
   return found.flat()
 }
 
+const compare = (ran, output) => {
+  if (output === undefined) return
+  const missing = Readme.missing(output, ran.stdout + ran.stderr)
+  say(missing === undefined, "", 0, missing === undefined ? "  writes what is shown" : `  does not write: ${missing}`)
+}
+
 const cloned = async () => {
   const git = (...args) => run("git", args, root, process.env)
   if (!isHere) return git("clone", "--quiet", "--no-hardlinks", root, clone)
@@ -130,10 +138,22 @@ const commands = async (blocks) => {
       // the tests start shells and archivers, which every system has
       ...line.includes("npm test") ? { PATH: `${bin}:/usr/bin:/bin` } : {}
     })
-    const ran = await step(line, run("sh", ["-c", line], ofUser ? project : clone, env))
-    if (output === undefined) continue
-    const missing = Readme.missing(output, ran.stdout + ran.stderr)
-    say(missing === undefined, "", 0, missing === undefined ? "  writes what is shown" : `  does not write: ${missing}`)
+    compare(await step(line, run("sh", ["-c", line], ofUser ? project : clone, env)), output)
+  }
+}
+
+/** Follows a page in a new folder: saves its files, and runs its commands and programs. */
+const follow = async (page) => {
+  const folder = join(work, "followed")
+  await mkdir(folder)
+  const env = variables({ npm_config_registry: registry.url })
+  const ran = (line) => step(line, run("sh", ["-c", line], folder, env))
+  for (const { code, commands, file, output } of Readme.blocks(page)) {
+    if (file !== undefined) await writeFile(join(folder, file), code)
+    if (file?.endsWith(".ts") && output !== undefined) {
+      compare(await ran(process.features.typescript ? `node ${file}` : `npx tsx ${file}`), output)
+    }
+    for (const { line, output } of commands) compare(await ran(line), output)
   }
 }
 
@@ -156,10 +176,13 @@ const programs = async (blocks) => {
 }
 
 try {
-  await step(isHere ? "(copies the files)" : "(clones the last commit)", cloned())
-  const blocks = Readme.blocks(await readFile(join(clone, "README.md"), "utf8"))
-  await commands(blocks)
-  await programs(blocks.filter(({ language }) => language === "ts"))
+  if (given === undefined) {
+    await step(isHere ? "(copies the files)" : "(clones the last commit)", cloned())
+    const blocks = Readme.blocks(await readFile(join(clone, "README.md"), "utf8"))
+    await commands(blocks)
+    await programs(blocks.filter(({ language }) => language === "ts"))
+  } else await registry.add(JSON.parse(await readFile(join(root, "package.json"), "utf8")), given)
+  await follow(await readFile(join(given === undefined ? clone : root, "docs/getting-started.md"), "utf8"))
   const processes = await left()
   say(processes.length === 0, "", 0, processes.length === 0 ? "(nothing is left running)" : processes.join("\n"))
 } catch (error) {
@@ -168,5 +191,5 @@ try {
   registry.close()
   await rm(work, { recursive: true, force: true })
 }
-console.log(failed === 0 ? "the README works as it is printed" : `${failed} of the steps failed`)
+console.log(failed === 0 ? "the pages work as they are printed" : `${failed} of the steps failed`)
 process.exitCode = failed === 0 ? 0 : 1
