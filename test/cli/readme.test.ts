@@ -89,6 +89,14 @@ describe("what the walk reads", () => {
     "Words.",
     "```text",
     "not its output",
+    "```",
+    "<!-- save: main.ts -->",
+    "```ts",
+    "program",
+    "```",
+    "",
+    "```text",
+    "its output",
     "```"
   ].join("\n")
 
@@ -103,7 +111,8 @@ describe("what the walk reads", () => {
         ]
       },
       { language: "ts", code: "code\n", commands: [] },
-      { language: "sh", code: "third\n", commands: [{ line: "third", output: undefined }] }
+      { language: "sh", code: "third\n", commands: [{ line: "third", output: undefined }] },
+      { language: "ts", code: "program\n", file: "main.ts", output: "its output\n", commands: [] }
     ])
   })
 

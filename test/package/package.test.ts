@@ -19,9 +19,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { json, text } from "node:stream/consumers"
 import { setTimeout } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import * as Built from "../support/built.ts"
 import { pidsWithArgument } from "../support/leaks.ts"
+import { leadsSomewhere, relativeLinks } from "../support/markdown.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
 import { entryPoints, root, run, sources } from "./project.ts"
 
@@ -266,6 +267,16 @@ describe("the package", patient, () => {
     const sizes = files.map((file) => statSync(join(unpacked, file)).size)
     assert.isAtMost(statSync(tarball).size, 1_500_000)
     assert.isAtMost(sizes.reduce((sum, size) => sum + size, 0), 6_000_000)
+  })
+
+  it("has no relative link to a file or heading that it does not have", () => {
+    const unpacked = pathToFileURL(`${join(consumer, "node_modules/effect-mcp-runtime")}/`)
+    const links = files.filter((file) => file.endsWith(".md")).flatMap((file) =>
+      relativeLinks(file, readFileSync(new URL(file, unpacked), "utf8")).map((link) => ({ file, link }))
+    )
+    assert.isAbove(links.length, 100)
+    const broken = links.filter(({ link }) => !leadsSomewhere(link, unpacked))
+    assert.deepStrictEqual(broken.map(({ file, link }) => `${file} links to ${link}`), [])
   })
 
   it("is clean for publint", async () => {

@@ -77,14 +77,21 @@ const { homepage = "https://" } = JSON.parse(readFileSync(new URL("package.json"
 /** What an address of a file in the project's repository begins with: such a link leads to a file that is not packed. */
 const repository = `${homepage.replace(/#.*/, "")}/blob/main/`
 
-const linksOf = (name: string, text: string): ReadonlyArray<string> =>
-  Array.from(text.replaceAll(fence, "").matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!).flatMap((target) => {
-    if (target.startsWith(repository)) return [target.slice(repository.length)]
-    if (/^https?:/.test(target)) return []
+const targetsOf = (text: string): ReadonlyArray<string> =>
+  Array.from(text.replaceAll(fence, "").matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!)
+
+/** The relative links of a document, as paths in its package. */
+export const relativeLinks = (name: string, text: string): ReadonlyArray<string> =>
+  targetsOf(text).filter((target) => !/^https?:/.test(target)).map((target) => {
     const [path, heading] = target.split("#")
     const file = path === "" ? name : posix.join(posix.dirname(name), path!)
-    return [heading === undefined ? file : `${file}#${heading}`]
+    return heading === undefined ? file : `${file}#${heading}`
   })
+
+const linksOf = (name: string, text: string): ReadonlyArray<string> => [
+  ...relativeLinks(name, text),
+  ...targetsOf(text).filter((target) => target.startsWith(repository)).map((target) => target.slice(repository.length))
+]
 
 const names = [
   "README.md",
@@ -104,11 +111,11 @@ const anchor = (heading: string): string =>
   heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").trim().replaceAll(" ", "-")
 
 /** Whether there is such a file, and such a heading in it. */
-export const leadsSomewhere = (link: string): boolean => {
+export const leadsSomewhere = (link: string, base: URL = root): boolean => {
   const [path, heading] = link.split("#")
-  if (!existsSync(new URL(path!, root))) return false
+  if (!existsSync(new URL(path!, base))) return false
   if (heading === undefined) return true
-  const text = readFileSync(new URL(path!, root), "utf8").replaceAll(fence, "")
+  const text = readFileSync(new URL(path!, base), "utf8").replaceAll(fence, "")
   return Array.from(text.matchAll(/^#+ (.*)$/gm), ([, title]) => anchor(title!)).includes(heading)
 }
 
