@@ -90,6 +90,10 @@ const parsed: {
     const name = /^[\w.-]+/.exec(spec)?.[0] ?? spec
     const rest = spec.slice(name.length).replace(/^\[[^\]]*\]/, "").trim()
     return { name, isExact: /^(?:===?|@)\s*\d[\w.!+-]*$/.test(rest) }
+  },
+  nuget: (spec) => {
+    const [name = "", version = ""] = spec.split("@")
+    return { name, isExact: /^\d+(\.\d+){2,3}(-[\w.-]+)?(\+[\w.-]+)?$/.test(version) }
   }
 }
 

@@ -36,7 +36,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map([
  * word.
  */
 export interface Runner {
-  readonly ecosystem: "npm" | "python"
+  readonly ecosystem: "npm" | "python" | "nuget"
   /** The subcommands that run a package; an empty list where the program needs none. */
   readonly verbs: ReadonlyArray<ReadonlyArray<string>>
   /** The subcommand that runs a program of the project, so that only the packages in `also` are downloaded. */
@@ -94,6 +94,26 @@ const uvx: Runner = {
   server: "child"
 }
 
+const dnx: Runner = {
+  ecosystem: "nuget",
+  verbs: [[]],
+  named: [],
+  also: [],
+  shell: [],
+  valued: [
+    "--version",
+    "--source",
+    "--add-source",
+    "--configfile",
+    "--framework",
+    "-a",
+    "--arch",
+    "-v",
+    "--verbosity"
+  ],
+  server: "child"
+}
+
 export const runners: ReadonlyMap<string, Runner> = new Map([
   ["npx", npx],
   ["npm", { ...npx, verbs: [["exec"], ["x"]] }],
@@ -109,7 +129,9 @@ export const runners: ReadonlyMap<string, Runner> = new Map([
     projectVerb: "run",
     valued: [...uvx.valued, "--extra", "--no-extra", "--group", "--no-group", "--only-group", "--package"]
   }],
-  ["pipx", { ...uvx, verbs: [["run"]], server: "same" }]
+  ["pipx", { ...uvx, verbs: [["run"]], server: "same" }],
+  ["dnx", dnx],
+  ["dotnet", { ...dnx, verbs: [["tool", "exec"], ["dnx"]] }]
 ])
 
 /** Programs that run containers. */

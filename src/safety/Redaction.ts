@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Scoped from "../scoped.ts"
-import { isCredential, isCredentialParameter } from "../text/credentialName.ts"
+import { isCredential } from "../text/credentialName.ts"
 import * as KnownSecrets from "./knownSecrets.ts"
 import * as NamedSecrets from "./namedSecrets.ts"
 import * as SecretFormats from "./secretFormats.ts"
@@ -22,9 +22,6 @@ export interface Redactor {
   readonly known: (text: string) => string
   /** Hides in all texts of a value, and everything under the name of a credential. The shape stays. */
   readonly json: (value: unknown) => unknown
-  readonly headers: (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
-  /** Hides the user, the password and the parameters of an address that are credentials by their names. */
-  readonly url: (url: string) => string
   /** Hides a value, in every usual encoding, until the scope closes. */
   readonly know: (secret: Redacted.Redacted) => Effect.Effect<void, never, Scope.Scope>
   /** The same at once. Returns the function that lets go. */
@@ -47,13 +44,14 @@ const longestAuthority = 1024
 
 /** The password of an address, or a user that is a token. */
 const inAddress = (text: string, from: number): Span | undefined => {
-  const authority = /^[^\s/?#"'`<>\\|]*/.exec(text.slice(from, from + longestAuthority))![0]
+  const authority = /^[^\s/?"'`<>\\|]*/.exec(text.slice(from, from + longestAuthority))![0]
   const host = authority.lastIndexOf("@")
   const user = authority.slice(0, Math.max(0, host))
   const at = user.indexOf(":") + 1
+  // the part after a port is a fragment
   const isSecret = at > 0
-    ? NamedSecrets.isMadeUp(user.slice(at))
-    : user.length >= 16 && NamedSecrets.isGiven(user)
+    ? NamedSecrets.isMadeUp(user.slice(at)) && !/^\d{1,5}#/.test(user.slice(at))
+    : !user.includes("#") && user.length >= 16 && NamedSecrets.isGiven(user)
   return isSecret ? { at: from + at, end: from + host } : undefined
 }
 
@@ -214,16 +212,12 @@ const hiddenIn = (
 
 // The redactor
 
-/** Of any text, unlike `decodeURIComponent`. */
-const decodedName = (name: string): string => new URLSearchParams(`${name}=`).keys().next().value ?? name
-
 /** Knows no values at first. */
 export const make = (options?: Partial<Options>): Redactor => {
   const { formats, sensitive } = { ...defaults, ...options }
   const known = KnownSecrets.make()
   const more = new Set(sensitive.map((name) => name.toLowerCase()))
   const isSensitive = (name: string): boolean => more.has(name.toLowerCase()) || isCredential(name)
-  const isParameter = (name: string): boolean => isSensitive(name) || isCredentialParameter(decodedName(name))
 
   const spansOf = (text: string): ReadonlyArray<Span> =>
     formats ? [...known.scan(text), ...scanFormats(text)] : known.scan(text)
@@ -236,22 +230,6 @@ export const make = (options?: Partial<Options>): Redactor => {
     text,
     known: (text) => replaced(text, known.scan),
     json: (value) => hiddenIn(value, text, isSensitive),
-    headers: (headers) =>
-      Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => [
-          name,
-          value !== "" && isSensitive(name) ? NamedSecrets.mark : text(value)
-        ])
-      ),
-    url: (url) =>
-      text(
-        url
-          .replace(/^((?:[a-z][\w+.-]*:)?\/\/)[^/?#]*@/i, `$1${NamedSecrets.mark}@`)
-          .replace(
-            /([?&#])([^?=&#]*)=[^&#]+/g,
-            (pair, before: string, name: string) => isParameter(name) ? `${before}${name}=${NamedSecrets.mark}` : pair
-          )
-      ),
     know: (secret) => Scoped.listen(() => unsafeKnow(secret)),
     unsafeKnow
   }
@@ -273,8 +251,6 @@ export const layerNone: Layer.Layer<Redaction> = Layer.succeed(Redaction, {
   text: (text) => text,
   known: (text) => text,
   json: (value) => value,
-  headers: (headers) => headers,
-  url: (url) => url,
   know: () => Effect.void,
   unsafeKnow: () => () => undefined
 })

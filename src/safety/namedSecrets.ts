@@ -11,7 +11,8 @@ export const mark = "[redacted]"
 /** Each stands in every name of a credential; a name that has one is then read as a whole. */
 export const hints: ReadonlyArray<string> =
   ("key token secret pass pwd auth basic bearer cookie cred jwt kennwort senha otp pin psk pat pem salt sig dsn hmac mfa " +
-    "hook sess code assertion kubeconfig connection _sk -sk sk= sk: pw= pw: saml sid=").split(" ").concat("pw ")
+    "hook sess code assertion kubeconfig connection crumb csrf xsrf mnemonic phrase tkn ticket invite reset _sk -sk sk= sk: " +
+    "pw= pw: saml sid=").split(" ").concat("pw ")
 
 const longestValue = 4096
 /** The part of a value that is judged. */
@@ -54,17 +55,22 @@ export const isGiven = (value: string): boolean =>
   value.length >= 8 && !isConstant(value) && !isPlaceholder(value) && !isWord(value) && !isIdentifier(value) &&
   !isCode(value)
 
-/** A secret where prose and programs stand too. */
-const isOpaque = (value: string): boolean =>
-  isGiven(value) && (/\d/.test(value) || value.length >= 20) && !/[^\u0021-\u007e]/.test(value) && !isPhrase(value)
-
 /** No word, and not the name of a variable. */
 const isMixed = (value: string): boolean => /[a-z][A-Z].*[a-z][A-Z]|(?=.*\d)(?=.*[a-z]).*[A-Z]/.test(value)
 
+/** A secret where prose and programs stand too. */
+const isOpaque = (value: string): boolean =>
+  isGiven(value) && (/\d/.test(value) || value.length >= 20 || isMixed(value) && /\w[!#$%^&*?@]\w/.test(value)) &&
+  !/[^\u0021-\u007e]/.test(value) && !isPhrase(value)
+
 /** A secret that only follows the word for one: `invalid token …`. */
 const isRandom = (value: string): boolean =>
-  value.length >= 16 && /^[\w.~+=-]+$/.test(value) && isOpaque(value) && /[A-Za-z]/.test(value) &&
+  value.length >= 16 && /^[\w.~+=!:/-]+$/.test(value) && isOpaque(value) && /[A-Za-z]/.test(value) &&
   (/\d.*\d/.test(value) || value.length >= 20 && /\d/.test(value) && isMixed(value))
+
+/** An address with a part that only those who know it can write: `T024/B11/x7Kq…`. */
+const isUnguessable = (path: string): boolean =>
+  path.split("/").some((part) => part.length >= 16 && (part.match(/[a-z]\d|\d[a-z]/gi)?.length ?? 0) >= 3)
 
 /** A password, which can be a word. */
 export const isMadeUp = (value: string): boolean =>
@@ -108,14 +114,20 @@ const assigns =
 
 const schemes = /(?:bearer|basic|token|apikey|api-key|negotiate|digest|ssws|dpop)[\s+]{1,3}/iy
 
-/** `token … is invalid`, `Incorrect API key provided: …`. */
-const tells = /(?:\s{1,3}(?:provided|given|used|sent|value|is|was|to))?:?\s{1,3}/y
+/** A scheme of a vendor, in a header that holds nothing else. */
+const anyScheme = /[a-z][\w-]{1,24}[ ]{1,3}(?=[\w~.+/=-]{8})/iy
+
+/** `token … is invalid`, `Incorrect API key provided: …`, `enable secret 0 …`. */
+const tells = /(?:\s{1,3}(?:provided|given|used|sent|value|is|was|to)){0,2}:?\s{1,3}(?:\d\s{1,3})?/y
 
 /** `name: API_TOKEN, value: …`, `<add key="ApiSecret" value="…">`. */
 const besideName = /["']?[ \t]{0,3}[,;]?\s{0,40}["']?\w{0,16}value["']?[ \t]{0,3}[:=][ \t]{0,3}|"(?:\r?\n){2}/iy
 
-/** `define('AUTH_KEY', '…')` */
-const nextArgument = /["'][ \t]{0,3},[ \t]{0,3}(?=["'])/y
+/** `define('AUTH_KEY', '…')`, `"AUTH" "…"`, `Auth.api_key("…")` */
+const argumentAfter = /(?:["'][ \t]{0,3},?|\()[ \t]{0,3}(?=["'])/y
+
+/** `https://chat.example/hooks/…`, `/with/key/…`, `/password/reset/…` */
+const beforePath = /(?:hooks?|invite|key|reset|secret|token)$/i
 
 const afterFlag = /["']?[ \t]{0,3},?[ \t]{0,3}/y
 
@@ -161,14 +173,18 @@ export const reader = (text: string) => {
   const assigned = (name: string, before: string, sign: string, isFlag: boolean, at: number): Span | undefined => {
     if (/^(?:set-)?cookie$/i.test(name)) return secretAt(at, isCookies, sign.includes(":") ? lineEnds : ends)
     const quote = /["'`]/.test(text[at] ?? "") ? 1 : 0
-    const afterScheme = endOf(schemes, text, at + quote)
+    const afterScheme = endOf(schemes, text, at + quote) ??
+      (/authorization$/i.test(name) ? endOf(anyScheme, text, at + quote) : undefined)
     if (afterScheme !== undefined) {
       return secretAt(afterScheme, (value) => /^\S{8,}$/.test(value) && !isPlaceholder(value) && !isWord(value))
     }
     const isParameter = sign.includes("=") && /^[?&;]?$/.test(before)
     if (/^(?:session|sid)$/i.test(name)) return secretAt(at, (value) => value.length >= 24 && isRandom(value))
-    if (/^(?:code|key)$/i.test(name) && !isNamed(name)) {
-      return before === "?" || before === "&" || name === "code" && isParameter ? secretAt(at, isRandom) : undefined
+    if (/^(?:code|key|ticket)$/i.test(name) && !isNamed(name)) {
+      const isShort = (value: string) => value.length >= 10 && isMixed(value) && isGiven(value)
+      return before === "?" || before === "&" || name === "code" && isParameter
+        ? secretAt(at, (value) => isRandom(value) || isShort(value))
+        : undefined
     }
     if (isPassword(name) && isParameter) return secretAt(at, isMadeUp)
     const isChosen = (value: string) =>
@@ -186,8 +202,11 @@ export const reader = (text: string) => {
     const isSecret = isPassword(name) ? isMadeUp : isGiven
     const beside = endOf(besideName, text, end)
     if (beside !== undefined) return isNamed(name) ? secretAt(beside, isSecret) : undefined
-    const argument = isShouted(name) ? endOf(nextArgument, text, end) : undefined
-    if (argument !== undefined) return isNamed(name) ? secretAt(argument, isOpaque) : undefined
+    if (text[end] === "/" && beforePath.test(name)) return secretAt(end + 1, isUnguessable, /[\s"'`?#<>]/g)
+    const argument = endOf(argumentAfter, text, end)
+    if (argument !== undefined) {
+      return isNamed(name) ? secretAt(argument, isShouted(name) ? isOpaque : isUnguessable) : undefined
+    }
     if (isFlag) {
       const at = endOf(afterFlag, text, end) ?? end
       return at > end && isNamed(name) ? secretAt(at, (value) => !value.startsWith("-") && isGiven(value)) : undefined
@@ -223,7 +242,7 @@ export const reader = (text: string) => {
     const value = endOf(assigns, text, end)
     if (value === undefined) return { value: following(name, isFlag, end), next: end }
     const sign = text.slice(end, value).replace(/["'`\]\s\u001b]/g, "")
-    const isRead = isNamed(name) || /^(?:basic|code|key|session|sid)$/i.test(name)
+    const isRead = isNamed(name) || /^(?:basic|code|key|session|sid|ticket)$/i.test(name)
     return { value: isRead ? assigned(name, before, sign, isFlag, value) : undefined, next: end }
   }
 }

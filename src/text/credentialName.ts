@@ -11,14 +11,15 @@ const about = setOf(Words.about)
 
 /** Endings of words written as one: `githubtoken`, `PGPASSWORD`, `accountkey`. */
 const ending =
-  /.(?:secret|passw(?:or)?d|passphrase|pwd|token|credentials?|pw)$|(?:cert|db|key|root|store|user)pass$|(?:access|account|api|auth|encryption|master|private|secret|signing|ssh)keys?$/
+  /.(?:secret|passw(?:or)?d|passphrase|pwd|token|credentials?|cookie|pw)$|(?:cert|db|key|root|store|user)pass$|(?:access|account|api|app|auth|client|encryption|master|pass|priv|private|secret|signing|ssh)keys?$/
 
 /** Whole names: parts of logins, and addresses that have a password in them. */
 const whole = new RegExp(
-  "^(?:assertion|client assertion|code verifier|device code|saml ?response|[a-z]*sess(?:ion)?id|sig|signature|x .*signature|" +
+  "^(?:assertion|client assertion|code verifier|device code|saml ?response|[a-z]*sess(?:ion)?id|sig|signature|x .*signature(?: 256)?|" +
     "x amz credential)$|^mcp input |" +
     "(?:^| )(?:session id|access key id|web ?hook ur[li]|connection ?strings?)$|" +
-    "(?:^| )(?:access|api|auth|bearer|refresh|session) tokens$|" +
+    "(?:^| )(?:access|api|auth|bearer|refresh|session) tokens$|(?:^| )(?:recovery|seed) phrase$|" +
+    "(?:^| )(?:access|activation|backup|pairing|recovery|unlock|verification) codes?$|" +
     "(?:^| )(?:database|db|sql|postgres|postgresql|pg|mysql|mariadb|mongo|mongodb|redis|amqp|rabbitmq|broker|smtp|" +
     "jdbc|elasticsearch|clickhouse) ?ur[li]$"
 )

@@ -2,9 +2,9 @@
 
 /** Words that make a name one of a credential. */
 export const telling =
-  "apikey auth authorization authtoken bearer cookie cookies cred credential credentials creds dsn hmac jwt " +
-  "kennwort kubeconfig mfa otp pass passcode passphrase passwd password passwort pat pem pin psk pw pwd salt secret " +
-  "secretkey secrets senha token totp webhook"
+  "apikey auth authorization authtoken bearer cookie cookies cred credential credentials creds crumb csrf dsn hmac jwt " +
+  "kennwort kubeconfig mfa mnemonic otp pass passcode passphrase passwd password passwort pat pem pin psk pw pwd salt secret " +
+  "secretkey secrets senha tkn token totp webhook xsrf"
 
 /** Words that do so only after another word, because they have other meanings on their own. */
 export const tellingAfterWord = "hook key keys session sk"
@@ -15,7 +15,7 @@ export const harmlessBeforeKey =
   "dictionary document entry env epic event experiment extra feature field file flag foreign function group " +
   "grouping hash header hot i18n id idempotency index issue item join json keyboard label language locale lookup " +
   "map message meta metadata metric natural node object option order page parent partition pressed primary project " +
-  "property public publishable query range react record redis registry routing row search section segment series " +
+  "property public publishable query range react record redis registry row search section segment series " +
   "setting shard shortcut site sort space state store symbol sync table tag team this ticket translation type " +
   "unique unknown value widget"
 

@@ -137,10 +137,10 @@ describe("Redaction of a text without secrets", () => {
     const program = Effect.gen(function*() {
       const redaction = yield* Redaction.Redaction
       yield* redaction.know(Redacted.make("some-secret-word"))
-      return [redaction.text("some-secret-word"), redaction.url("http://a:b@c"), redaction.json({ token: "x" })]
+      return [redaction.text("some-secret-word"), redaction.text("http://a:b123@c"), redaction.json({ token: "x" })]
     })
     return Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(Redaction.layerNone))).then((told) =>
-      assert.deepStrictEqual(told, ["some-secret-word", "http://a:b@c", { token: "x" }])
+      assert.deepStrictEqual(told, ["some-secret-word", "http://a:b123@c", { token: "x" }])
     )
   })
 })
@@ -228,22 +228,14 @@ describe("Redaction.json", () => {
   })
 })
 
-describe("Redaction.headers and Redaction.url", () => {
-  const { headers, url } = Redaction.make()
-
-  it("hide credentials by name, and the user of an address", () => {
-    assert.deepStrictEqual(headers({ Authorization: "Bearer x", "X-Api-Key": "k", accept: "text/plain", cookie: "" }), {
+describe("Redaction.json of headers", () => {
+  it("hides credentials by their names", () => {
+    const { json } = Redaction.make()
+    assert.deepStrictEqual(json({ Authorization: "Bearer x", "X-Api-Key": "k", accept: "text/plain", cookie: "" }), {
       Authorization: hidden,
       "X-Api-Key": hidden,
       accept: "text/plain",
       cookie: ""
     })
-    assert.strictEqual(
-      url("https://me:pw@host.test:1/p?x=1&access_token=abc&code=9#id_token=t"),
-      `https://${hidden}@host.test:1/p?x=1&access_token=${hidden}&code=${hidden}#id_token=${hidden}`
-    )
-    for (const plain of ["https://host.test/a@b?c=d&page=2#e", "no address", "", "/a?b", "https://host"]) {
-      assert.strictEqual(url(plain), plain)
-    }
   })
 })
