@@ -1,8 +1,8 @@
-// @effect-diagnostics nodeBuiltinImport:off -- this program is a server of its own, without Effect
+// @effect-diagnostics nodeBuiltinImport:off -- this program does not use Effect
 /**
  * A small MCP server over stdio: five tools, a resource and a prompt. `node dist/demo/DemoServer.js` serves it.
  *
- * It is written against the server side of `@modelcontextprotocol/sdk`, so the demo meets a foreign server.
+ * It uses the server of `@modelcontextprotocol/sdk`, so that the demo connects to a server of another implementation.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
@@ -34,12 +34,12 @@ const tools: ReadonlyArray<Tool> = [
     ...tool("add", "Adds two numbers.", { a: number, b: number }),
     outputSchema: { type: "object", properties: { sum: number }, required: ["sum"] }
   },
-  tool("echo", "Gives a text back, and the trace that the call is part of.", { text: { type: "string" } }),
-  tool("countdown", "Counts down to zero, ten steps a second, and reports its progress.", {
+  tool("echo", "Returns the text, and the trace context of the call.", { text: { type: "string" } }),
+  tool("countdown", "Counts down to zero, ten steps per second, with progress.", {
     from: { type: "integer", minimum: 1, maximum: 100 }
   }),
-  tool("greet", "Asks the user for a name, and greets it."),
-  tool("crash", "Ends the server at once, as a bug in it would.")
+  tool("greet", "Asks the user for a name, and returns a greeting."),
+  tool("crash", "Exits the server process, like a crash.")
 ]
 
 const poem = { uri: "demo://poem", name: "poem", description: "Three lines.", mimeType: "text/plain" }
@@ -47,12 +47,12 @@ const poem = { uri: "demo://poem", name: "poem", description: "Three lines.", mi
 const greeting = {
   name: "greeting",
   description: "Asks the model to greet a person.",
-  arguments: [{ name: "name", description: "Who is greeted.", required: true }]
+  arguments: [{ name: "name", description: "The name of the person.", required: true }]
 }
 
 const server = new Server({ name: "demo", version: "0.2.0" }, {
   capabilities: { tools: {}, resources: {}, prompts: {} },
-  instructions: "A server to try the client on. Nothing it does has any effect."
+  instructions: "A demo server. Its tools have no effect outside of it."
 })
 
 const text = (content: string): CallToolResult => ({ content: [{ type: "text", text: content }] })
@@ -69,8 +69,8 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, send
       return { ...text(String(a + b)), structuredContent: { sum: a + b } }
     }
     case "echo": {
-      if (typeof words !== "string") throw invalid("echo takes a text")
-      // where a server with spans of its own would take up the trace (SEP-414)
+      if (typeof words !== "string") throw invalid("echo takes a string, text")
+      // a traced server would use it as the parent of its spans (SEP-414)
       const traceparent = _meta?.["traceparent"]
       return { ...text(words), ...(traceparent === undefined ? {} : { _meta: { traceparent } }) }
     }
@@ -89,7 +89,7 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, send
     case "greet": {
       if (server.getClientCapabilities()?.elicitation === undefined) return text("Hello, stranger.")
       const { action, content } = await server.elicitInput({
-        message: "Who is to be greeted?",
+        message: "What is your name?",
         requestedSchema: { type: "object", properties: { name: { type: "string", title: "Name" } }, required: ["name"] }
       })
       return text(action === "accept" ? `Hello, ${String(content?.["name"])}.` : "Hello, stranger.")
@@ -97,14 +97,14 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, send
     case "crash":
       return process.exit(1)
     default:
-      throw invalid(`there is no tool ${JSON.stringify(params.name)}`)
+      throw invalid(`unknown tool ${JSON.stringify(params.name)}`)
   }
 })
 
 server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [poem] }))
 
 server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => {
-  if (params.uri !== poem.uri) throw invalid("there is no such resource")
+  if (params.uri !== poem.uri) throw invalid("unknown resource")
   const lines = ["The server came up,", "answered what it was asked,", "and left nothing behind."]
   return { contents: [{ uri: poem.uri, mimeType: poem.mimeType, text: lines.join("\n") }] }
 })
@@ -112,7 +112,7 @@ server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => {
 server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: [greeting] }))
 
 server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
-  if (params.name !== greeting.name) throw invalid("there is no such prompt")
+  if (params.name !== greeting.name) throw invalid("unknown prompt")
   const content = { type: "text" as const, text: `Greet ${params.arguments?.["name"] ?? "all"} in one sentence.` }
   return { description: greeting.description, messages: [{ role: "user" as const, content }] }
 })

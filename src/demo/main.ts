@@ -1,6 +1,6 @@
-// @effect-diagnostics nodeBuiltinImport:off -- the package's own place on disk is known from this module's URL only
+// @effect-diagnostics nodeBuiltinImport:off -- the path of the package is known only from the URL of this module
 // @effect-diagnostics strictEffectProvide:off -- this is an entry point
-/** `npm run demo [file]`: shows a runtime over the demo server, or over the servers of a file. */
+/** `npm run demo [file]`: connects to the demo server or to the servers of a file, and prints what happens. */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
@@ -21,11 +21,11 @@ import { excerpt } from "../text/UntrustedText.ts"
 import * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 
-// the compiler copies no JSON
+// in `src`, because the compiler does not copy JSON files
 const demoFile = fileURLToPath(new URL("../../src/demo/.mcp.json", import.meta.url))
 const [file = demoFile] = process.argv.slice(2)
 
-// a reader such as `head` may leave early; the servers are closed nevertheless
+// a reader such as `head` may close the pipe early; the servers are still closed
 process.stdout.on("error", () => undefined)
 
 const row = (label: string, text: string) => Console.log(`  ${label.padEnd(9)} ${text}`)
@@ -42,15 +42,15 @@ const call = (tool: string, args: JsonRpc.JsonObject = {}) =>
     yield* row("result", `${excerpt(shown, 240)}   (${milliseconds(result.metadata.duration)})`)
   })
 
-/** A call, a crash of the server during another, and a call that waits until the server is back. */
+/** A call, a crash during another call, and a call that waits for the restart. */
 const tryDemoServer = Effect.gen(function*() {
   yield* call("add", { a: 2, b: 40 })
   yield* Effect.catchAll(
     call("crash"),
-    (error) => row("failed", `${McpError.label(error)}; it may have run (${error.outcome}), so it is not called again`)
+    (error) => row("failed", `${McpError.label(error)}; it may have run (${error.outcome}), so it is not retried`)
   )
   yield* call("add", { a: 4, b: 3 })
-  yield* row("recovery", "the server was started again, and the call waited for it")
+  yield* row("recovery", "the server restarted, and the call waited for it")
 })
 
 const visit = (info: McpRuntime.ServerInfo, { missing, tools }: McpRuntime.Tools, began: number) =>
@@ -67,11 +67,11 @@ const visit = (info: McpRuntime.ServerInfo, { missing, tools }: McpRuntime.Tools
     for (const { tool } of offered) {
       yield* row("", `${excerpt(tool.name, 64).padEnd(12)}${excerpt(tool.description ?? "", 80)}`)
     }
-    // only the tools of the demo server are known to be harmless
+    // calls only the tools of the demo server, which are known to be safe
     if (file === demoFile) yield* tryDemoServer
   }).pipe(Effect.tapError((error) => row("failed", McpError.label(error))))
 
-/** The servers of the file alone, trusted because the person names the file. */
+/** Only the servers of the file, which are trusted because the user named the file. */
 const discovery = ConfigDiscovery.layerFiles({
   files: [{ path: file }],
   enableProjectConfig: false,

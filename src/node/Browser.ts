@@ -1,7 +1,5 @@
-// @effect-diagnostics nodeBuiltinImport:off -- platform's Command would end the program that it has started
-/**
- * Shows a page in the browser of this machine, by the program that the system has for it.
- */
+// @effect-diagnostics nodeBuiltinImport:off -- the Command of platform would end the program that it started
+/** Opens a page in the default browser of the system. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -10,23 +8,22 @@ import * as UrlGuard from "../auth/UrlGuard.ts"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Program from "../config/program.ts"
 
-/** True where no person would see a page: in a CI job, in a session over SSH, and without a display. */
+/** True in a CI job, in an SSH session, and without a display. */
 export const isHeadless = ({ platform, variables }: HostEnvironment.Host): boolean => {
   const { CI = "", DISPLAY = "", SSH_CONNECTION = "", WAYLAND_DISPLAY = "" } = variables()
   if (SSH_CONNECTION !== "" || !["", "0", "false"].includes(CI)) return true
   return platform !== "win32" && platform !== "darwin" && DISPLAY === "" && WAYLAND_DISPLAY === ""
 }
 
-/** The variables by which openers and browsers find the display and the desktop. They get no others. */
+/** The variables that locate the display and the desktop. The opener inherits no others. */
 const isOfDesktop = (name: string): boolean =>
   /^(BROWSER|DBUS_SESSION_BUS_ADDRESS|DESKTOP_SESSION|(WAYLAND_)?DISPLAY|XAUTHORITY|(GNOME|KDE|WSL|XDG)_\w+)$/.test(
     name
   )
 
 /**
- * The program that opens a page, with its arguments; the URL has passed `UrlGuard.openable`. On Windows it is no command of
- * `cmd`, which would interpret the address. There and on macOS its path is fixed, because Windows looks for programs in the
- * current folder first.
+ * The command that opens a URL, which `UrlGuard.openable` has accepted. Windows does not use `cmd`, which would interpret the
+ * URL. The paths are absolute, because Windows searches the current folder first.
  */
 export const command = (
   url: URL,
@@ -45,16 +42,16 @@ export const command = (
   }
 }
 
-/** An opener that cannot open anything says so at once; one that does not end may have become the browser. */
+/** An opener that fails exits at once. One that keeps running may be the browser itself. */
 const openerLimit = Duration.seconds(3)
 
-/** Starts a program (argv, no shell) that outlives this one. Fails with a sentence if it fails within the limit. */
+/** Starts a detached program without a shell. Fails with the reason if the program fails within the limit. */
 const launch = (
   [program, ...args]: readonly [string, ...ReadonlyArray<string>],
   environment: ReadonlyMap<string, string>
 ): Effect.Effect<void, string> =>
   Effect.async<void, string>((resume) => {
-    // the code alone, because the text of Node quotes arguments
+    // only the code, because messages of Node contain the arguments
     const failed = (error: unknown) => resume(Effect.fail(`${program} could not be started (${Program.codeOf(error)})`))
     try {
       const env = Object.fromEntries(environment)
@@ -70,15 +67,12 @@ const launch = (
     }
   }).pipe(Effect.timeoutOption(openerLimit), Effect.asVoid)
 
-/**
- * Opens an address that a server may have chosen, if `UrlGuard.openable` allows it. The program that is started stays. Fails
- * with the reason if no page was opened.
- */
+/** Opens an untrusted URL if `UrlGuard.openable` accepts it. Fails with the reason if no page was opened. */
 export const open = (url: string | URL): Effect.Effect<void, string> =>
   Effect.flatMap(HostEnvironment.HostEnvironment, (host) => {
     const address = UrlGuard.openable(url)
-    if (Either.isLeft(address)) return Effect.fail(`its address is refused (${address.left})`)
-    if (isHeadless(host)) return Effect.fail("this machine has no screen")
+    if (Either.isLeft(address)) return Effect.fail(`the address is refused (${address.left})`)
+    if (isHeadless(host)) return Effect.fail("this machine has no display")
     const inheritEnv = Object.keys(host.variables()).filter(isOfDesktop)
     return launch(command(address.right, host), Program.environment({ inheritEnv }, host))
   })

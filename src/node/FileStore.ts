@@ -1,12 +1,12 @@
 // @effect-diagnostics nodeBuiltinImport:off -- platform has no crypto
 /**
- * Small texts in files that only their user can read. A write replaces a file at once, so that a reader or a crash never
- * leaves half of it.
+ * Small texts in files that only the user can read. Writes are atomic, so that neither a reader nor a crash sees a partial
+ * file.
  *
- * Refused, because another user could have put it there: a folder or file that is a link, belongs to another user, or can be
- * written by others; a file with two names; a pipe or device; a folder below one that all users may write to. Corrected: a
- * folder or file of this user that others may read; refused if its mode stays. Windows has neither modes nor owners, and the
- * access rules of the user's folders protect the files.
+ * Refused, because another user may have created it: a folder or file that is a symbolic link, belongs to another user, or is
+ * writable by others; a file with several hard links; a pipe or device; a folder below one that is writable by all users. A
+ * folder or file that others can read gets another mode, and is refused if that fails. Windows has neither modes nor owners;
+ * there the access rules of the user's folders apply.
  */
 import * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -24,20 +24,20 @@ import type * as TrustStore from "../config/TrustStore.ts"
 import { sha256 } from "../json/canonical.ts"
 import * as FileLock from "./fileLock.ts"
 
-/** Brings the key that files are signed with. Without it they are neither written nor read. */
+/** The key that signs the files. If it fails, files are neither written nor read. */
 export type Key = Effect.Effect<Redacted.Redacted, { readonly message: string }>
 
 export interface Options {
-  /** The folder of the files, made at the first write. Without one every operation fails. */
+  /** The folder of the files, created at the first write. If `undefined`, every operation fails. */
   readonly directory: string | undefined
-  /** Bytes of a text; a longer one is neither read nor written. */
+  /** The size limit of a text in bytes. */
   readonly maxBytes: number
-  /** A text older than this is not read, and the next write removes its file. */
+  /** Older texts are not read, and the next write removes their files. */
   readonly maxAge: Duration.DurationInput
-  /** Bytes and files of all texts: each write removes the oldest ones until there is room. */
+  /** The limits of all texts. A write removes the oldest files until they are met. */
   readonly maxTotalBytes: number
   readonly maxFiles: number
-  /** Signs each file, which protects it from other programs of this user too, if they cannot get the key. */
+  /** Signs each file, which also protects it from programs of the same user that cannot read the key. */
   readonly key: Key | undefined
 }
 
@@ -52,11 +52,11 @@ export const defaults: Omit<Options, "directory"> = {
 type Failure = PlatformError.PlatformError
 
 export type FileStore = KeyValueStore.KeyValueStore & TrustStore.TrustStore["Type"] & {
-  /** Removes the files that are too old or too many, also without a write. */
+  /** Removes the files that are over the limits, without a write. */
   readonly sweep: Effect.Effect<void, Failure>
 }
 
-export const noFolder = "the environment names no folder for it"
+export const noFolder = "the environment names no folder"
 
 const refuse = (
   pathOrDescriptor: string,
@@ -65,9 +65,9 @@ const refuse = (
 ) => new PlatformError.SystemError({ reason, module: "KeyValueStore", method: "access", pathOrDescriptor, description })
 
 /**
- * The custom directory, else a folder below that of the user for caches (`XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches`
- * on macOS) or for state (`XDG_STATE_HOME` or `~/.local/state`, `~/Library/Application Support`); on Windows `LOCALAPPDATA`.
- * `undefined` if the environment does not name it.
+ * The custom directory, or else a subfolder of the user's cache folder (`XDG_CACHE_HOME` or `~/.cache`; `~/Library/Caches` on
+ * macOS) or state folder (`XDG_STATE_HOME` or `~/.local/state`; `~/Library/Application Support`); on Windows `LOCALAPPDATA`.
+ * `undefined` if the environment names none.
  */
 export const directoryOf = (
   custom: string | undefined,
@@ -78,7 +78,7 @@ export const directoryOf = (
     if (custom !== undefined) return custom
     const path = yield* Path.Path
     const { platform, variables } = yield* HostEnvironment.HostEnvironment
-    // The XDG specification ignores relative ones, which would depend on where the process is started.
+    // the XDG specification ignores relative paths, which would depend on the current folder
     const folder = (base: string | undefined, ...names: ReadonlyArray<string>) =>
       base === undefined || !path.isAbsolute(base) ? undefined : path.join(base, ...names, ...below)
     const { HOME, LOCALAPPDATA, USERPROFILE, XDG_CACHE_HOME, XDG_STATE_HOME } = variables()
@@ -99,7 +99,7 @@ const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && 
 const valueName = /^[0-9a-f]{64}\.value$/
 const writtenName = /^[0-9a-f]{64}\.(value|\d+\.tmp)$/
 
-/** A temporary file older than this was left by a process that crashed. */
+/** An older temporary file was left by a process that crashed. */
 const temporaryAge = Duration.toMillis("1 hour")
 
 const othersMayUse = 0o077
@@ -121,14 +121,14 @@ export const make = Effect.fnUntraced(function*(
   const lock = yield* FileLock.make
   const isWindows = host.platform === "win32"
 
-  // the hash of a key is a legal name everywhere, and leads nowhere else
+  // the hash of a key is a valid file name on every system, and contains no path
   const fileOf = (key: string): string => paths.join(directory, `${sha256(JSON.stringify(key))}.value`)
 
-  // Checked and then used: against planted links, not against a process of the same user. Fails if there is nothing.
+  // Protects against planted links, not against races with a process of the same user. Fails if the path does not exist.
   const isLink = (path: string): Effect.Effect<boolean, Failure> =>
     Effect.catchIf(Effect.as(fs.readLink(path), true), (error) => !isNotFound(error), () => Effect.succeed(false))
 
-  /** The checks that files and folders have in common. */
+  /** The checks of both files and folders. */
   const checkAccess = Effect.fnUntraced(
     function*(what: "directory" | "file", path: string, info: FileSystem.File.Info) {
       if (isWindows) return
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function*(
         return yield* refuse(path, `the ${what} belongs to another user: remove it`)
       }
       if ((mode & othersMayWrite) !== 0) {
-        return yield* refuse(path, `others may write to the ${what}: remove it, or chmod it if you trust it`)
+        return yield* refuse(path, `the ${what} is writable by other users: remove it, or chmod it if you trust it`)
       }
       if ((mode & othersMayUse) === 0) return
       const now = yield* fs.chmod(path, mode & 0o700).pipe(
@@ -145,12 +145,12 @@ export const make = Effect.fnUntraced(function*(
         Effect.catchIf((error) => !isNotFound(error), () => Effect.succeed(info))
       )
       if ((now.mode & othersMayUse) !== 0) {
-        return yield* refuse(path, `other users may read the ${what}, and its mode cannot be changed`)
+        return yield* refuse(path, `the ${what} is readable by other users, and its mode cannot be changed`)
       }
     }
   )
 
-  /** A user who may rename a folder above the directory can put another one in its place. */
+  /** A user with write access to a parent folder could replace the directory. */
   const checkWay = Effect.gen(function*() {
     const isLinked = yield* isLink(paths.dirname(directory))
     let folder = yield* fs.realPath(directory)
@@ -158,13 +158,13 @@ export const make = Effect.fnUntraced(function*(
       folder = paths.dirname(folder)
       const { mode } = yield* fs.stat(folder)
       const mayReplace = (mode & allMayWrite) !== 0 && (isLinked || (mode & sticky) === 0)
-      if (mayReplace) return yield* refuse(folder, "others may write to a folder on the way to the directory")
+      if (mayReplace) return yield* refuse(folder, "a parent folder is writable by other users")
     }
   })
 
   let isChecked = false
   const check = Effect.gen(function*() {
-    if (yield* isLink(directory)) return yield* refuse(directory, "the directory is a link")
+    if (yield* isLink(directory)) return yield* refuse(directory, "the directory is a symbolic link")
     yield* checkAccess("directory", directory, yield* fs.stat(directory))
     if (!isChecked && !isWindows) yield* checkWay
     isChecked = true
@@ -181,10 +181,10 @@ export const make = Effect.fnUntraced(function*(
   const timeOf = ({ mtime }: FileSystem.File.Info): number =>
     Option.match(mtime, { onNone: () => 0, onSome: (time) => time.getTime() })
 
-  /** Makes room for so many bytes. A file that cannot be removed prevents no write. */
+  /** Makes room for this many bytes. Ignores files that cannot be removed. */
   const sweep = Effect.fnUntraced(function*(room: number) {
     const now = yield* Clock.currentTimeMillis
-    // a link that leads nowhere has no size and no time
+    // a broken link has neither size nor time
     const seen = (path: string) =>
       Effect.map(Effect.option(fs.stat(path)), (info) => ({
         path,
@@ -206,7 +206,7 @@ export const make = Effect.fnUntraced(function*(
   let isSwept = false
   const prepareToWrite = Effect.fnUntraced(function*(bytes: number) {
     yield* located
-    // each time, because caches are removed while programs run
+    // at each write, because users delete caches while programs run
     yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
     yield* check
     if (isSwept && maxTotalBytes === Infinity && maxFiles === Infinity) return
@@ -214,10 +214,10 @@ export const make = Effect.fnUntraced(function*(
     yield* sweep(bytes)
   })
 
-  /** The text with its signature in the first line, and back. */
+  /** Adds the signature as the first line. */
   const sign = (file: string, text: string) =>
     signingKey === undefined ? Effect.succeed(text) : Effect.mapBoth(signingKey, {
-      onFailure: ({ message }) => refuse(file, `there is no key: ${message}`, "Unknown"),
+      onFailure: ({ message }) => refuse(file, `the signing key is not available: ${message}`, "Unknown"),
       onSuccess: (key) => {
         const name = paths.basename(file)
         return `${createHmac("sha256", Redacted.value(key)).update(`${name}\n${text}`).digest("hex")}\n${text}`
@@ -227,7 +227,7 @@ export const make = Effect.fnUntraced(function*(
     if (signingKey === undefined) return Effect.succeed(signed)
     const text = signed.slice(signed.indexOf("\n") + 1)
     return Effect.flatMap(sign(file, text), (right) =>
-      // compares hashes, because the duration of a direct comparison reveals how many characters of a signature match
+      // compares hashes, because the duration of a direct comparison would reveal matching characters
       sha256(signed) === sha256(right)
         ? Effect.succeed(text)
         : refuse(file, "the file was not signed with the key of this store", "InvalidData"))
@@ -244,21 +244,21 @@ export const make = Effect.fnUntraced(function*(
       return yield* refuse(file, "the file has another name: remove it")
     }
     if ((yield* Clock.currentTimeMillis) - timeOf(info) > maxAge) return Option.none()
-    if (info.size > maxBytes) return yield* refuse(file, `the file is too large: it has more than ${maxBytes} bytes`)
+    if (info.size > maxBytes) return yield* refuse(file, `the file is larger than ${maxBytes} bytes`)
     yield* checkAccess("file", file, info)
     return Option.some(yield* unsign(file, decoder.decode(yield* fs.readFile(file))))
   }, Effect.catchIf(isNotFound, () => Effect.succeedNone))
 
-  /** Renames a new file, because a link or a file of another user must not be written to. */
+  /** Writes a new file and renames it, so that an existing link or file is never written to. */
   const set = Effect.fnUntraced(function*(key: string, value: string) {
     const file = fileOf(key)
     const bytes = encoder.encode(yield* sign(file, value))
-    if (bytes.length > maxBytes) return yield* refuse(file, `it is too large: it has more than ${maxBytes} bytes`)
+    if (bytes.length > maxBytes) return yield* refuse(file, `the text is larger than ${maxBytes} bytes`)
     yield* prepareToWrite(bytes.length)
     const random = yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
     const temporary = file.replace(/value$/, `${random}.tmp`)
     yield* fs.open(temporary, { flag: "wx", mode: 0o600 }).pipe(
-      // an empty text is valid, and cannot be written
+      // `writeAll` does not accept an empty text
       Effect.tap((opened) => bytes.length === 0 ? Effect.void : opened.writeAll(bytes)),
       Effect.flatMap(({ sync }) => sync),
       Effect.scoped,
@@ -277,7 +277,7 @@ export const make = Effect.fnUntraced(function*(
       clear: Effect.flatMap(values, Effect.forEach(remove, { discard: true })),
       size: Effect.map(values, ({ size }) => size)
     }),
-    // the directory is checked once for all keys, and before its names count
+    // checks the directory once for all keys, before its file names are used
     mayHave: Effect.zipRight(prepareToRead, values).pipe(
       Effect.catchIf(isNotFound, () => Effect.succeed(new Set<string>())),
       Effect.map((files) => (key) => files.has(fileOf(key)))
@@ -288,7 +288,7 @@ export const make = Effect.fnUntraced(function*(
         prepareToWrite(0),
         lock.locked(directory, key, (fault) =>
           fault === "busy"
-            ? refuse(fileOf(key), "another process keeps the lock: try again when it has ended", "Busy")
+            ? refuse(fileOf(key), "another process holds the lock: try again when it has finished", "Busy")
             : fault)(effect)
       ),
     nameOf: fileOf,

@@ -20,14 +20,11 @@ import * as NodeSpill from "./NodeSpill.ts"
 
 export { SearchSessions } from "../tools/SearchSession.ts"
 
-export interface Options {
+export interface Options extends NodeSpill.GuardOptions {
   /** The tools of the runtime itself, such as reading resources. */
   readonly agentTools?: Parameters<typeof AgentTools.layer>[0]
-  /** When a model gets a search in place of all definitions. */
+  /** When a model gets a search tool instead of all definitions. */
   readonly search?: Partial<AutoSearch.Options> | undefined
-  readonly output?: Partial<OutputGuard.Options> | undefined
-  /** Where long output is kept, and for how long. */
-  readonly spill?: Partial<NodeSpill.Options> | undefined
 }
 
 export type Services =
@@ -45,7 +42,7 @@ export const using: <Out extends Concern, E, R>(
 ) => <A, E2, R2>(self: Layer.Layer<A, E2, R2>) => Layer.Layer<A, E | E2, R | Exclude<R2, Out>> = (layer) =>
   Layer.provide(layer)
 
-/** Over `NodeMcpRuntime.layer` or `NodeMcpRuntime.layerConfigured`. */
+/** Provide `NodeMcpRuntime.layer` or `NodeMcpRuntime.layerConfigured` to it. */
 export const layer = (
   options: Options = {}
 ): Layer.Layer<

@@ -46,7 +46,7 @@ const chosen = Effect.map(openers, (openers): Transport.Transports["Type"] => ({
   }
 }))
 
-/** Every transport, each from the environment or with its default, chosen by the `transport` field of a configuration. */
+/** All transports, selected by the `transport` field of a configuration. The environment can replace each of them. */
 export const makeTransports = chosen.pipe(
   supply(DockerGateway.DockerGateway, DockerGateway.make()),
   supply(StdioTransport.StdioTransport, StdioTransport.make),
@@ -64,7 +64,7 @@ const supplied = <E, R>(connector: Effect.Effect<Connector.Connector["Type"], E,
     supply(EraMemory.EraMemory, Effect.sync(EraMemory.makeMemory))
   )
 
-/** The default connector, with every transport. */
+/** The default connector, with all transports. */
 export const make = supplied(NativeConnector.make)
 
 const closed = (

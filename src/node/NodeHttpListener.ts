@@ -1,7 +1,5 @@
-// @effect-diagnostics nodeBuiltinImport:off -- platform's HTTP server waits without a limit for callers that do not leave
-/**
- * Listens for callers over HTTP on a port of this machine, with limits for how slow and how many they may be.
- */
+// @effect-diagnostics nodeBuiltinImport:off -- the HTTP server of platform waits without a limit when it closes
+/** An HTTP server with limits for slow callers and for the number of connections. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as Context from "effect/Context"
@@ -19,14 +17,14 @@ import * as Listen from "./listen.ts"
 
 export interface Options {
   readonly host: string
-  /** 0: any that is free. */
+  /** 0 selects a free port. */
   readonly port: number
   readonly maxConnections: number
-  /** How long a request may take to arrive. */
+  /** The time limit for receiving a request. */
   readonly requestTimeout: Duration.DurationInput
-  /** For how long callers may send the next request on a connection. It is kept for twice that, as they may be late. */
+  /** The announced idle time of a connection. It is closed after twice this time, because callers may be late. */
   readonly keepAliveTimeout: Duration.DurationInput
-  /** How long connections have to end by themselves. */
+  /** The time limit for connections to end when the server closes. */
   readonly closeTimeout: Duration.DurationInput
 }
 
@@ -40,16 +38,16 @@ export const defaults: Options = {
 }
 
 const faults: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "is taken by another program; choose another, or 0 for any"],
-  ["EACCES", "may not be used by this program; choose one above 1023"],
-  ["EADDRNOTAVAIL", "is not at an address of this machine"]
+  ["EADDRINUSE", "the port is in use; choose another, or 0 for any free port"],
+  ["EACCES", "no permission to use the port; choose one above 1023"],
+  ["EADDRNOTAVAIL", "the host is not an address of this machine"]
 ])
 
 const failed = ({ host, port }: Options, code: string) =>
   new McpError.ConfigurationError({
     server: "",
     path: `${host}:${port}`,
-    detail: `the port ${faults.get(code) ?? `could not be opened (${code})`}`
+    detail: faults.get(code) ?? `the port could not be opened (${code})`
   })
 
 const close = (server: Http.Server, limit: Duration.Duration): Effect.Effect<void> =>
@@ -61,16 +59,16 @@ const close = (server: Http.Server, limit: Duration.Duration): Effect.Effect<voi
     Effect.zipRight(Effect.sync(() => server.closeAllConnections()))
   )
 
-/** Serves the app until the scope closes, and returns the port. */
+/** Serves the app until the scope closes. Returns the port. */
 export const listen = (
   app: HttpApp.Default,
   options?: Partial<Options>
 ): Effect.Effect<number, McpError.ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
     const all: Options = { ...defaults, ...options }
-    // on demand, because it is as large as the rest of a program that does not listen
+    // imported on demand, because it doubles the size of a program that does not listen
     const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
-    // a span without a tracer costs more than the rest of a request
+    // disabled without a tracer, because a span costs more than the rest of a request
     const isTraced = yield* CallSpan.isTraced
     const handler = yield* HttpMiddleware.withTracerDisabledWhenEffect(makeHandler(app), () => !isTraced)
     const server = yield* Effect.acquireRelease(
@@ -86,17 +84,17 @@ export const listen = (
         })
         server.maxConnections = all.maxConnections
         server.on("request", (request, response) => {
-          // node ends an idle connection when it said it would, also where a request is on its way or not yet read
+          // Node closes an idle connection at the announced time, even if a request is about to arrive
           response.on("finish", () => {
             const { socket } = request
             const isIdle = (socket.timeout ?? 0) >= keepAliveTimeout
             if (isIdle) socket.setTimeout(2 * keepAliveTimeout)
           })
-          // one that is done while all is closing would be kept open for the next request
+          // while the server closes, a connection would stay open for the next request
           response.on("close", () => {
             if (!server.listening) server.closeIdleConnections()
           })
-          // a caller that breaks off in the middle of an answer is no fault of ours
+          // ignored: the caller disconnected during the response
           response.on("error", () => undefined)
           request.on("error", () => undefined)
           handler(request, response)
@@ -105,7 +103,7 @@ export const listen = (
       }),
       (server) => close(server, Duration.decode(all.closeTimeout))
     )
-    // Callers that come while this process is busy wait in the system; a full backlog resets them later.
+    // connections wait in the backlog while the process is busy; a full backlog would reset them
     return yield* Listen.listen(server, { host: all.host, port: all.port, backlog: all.maxConnections }).pipe(
       Effect.mapError((code) => failed(all, code))
     )
@@ -118,9 +116,7 @@ export class NodeHttpListener extends Context.Tag("effect-mcp-runtime/node/NodeH
   readonly endpoint: HttpEndpoint.HttpEndpoint
 }>() {}
 
-/**
- * Serves an offer at an address of this machine until the scope closes.
- */
+/** Serves an offer over HTTP until the scope closes. */
 export const serve = (
   offer: McpServer.Offer,
   options?: Partial<HttpEndpoint.Options & Options>
@@ -133,14 +129,11 @@ export const serve = (
       hosts: [...(options?.hosts ?? HttpEndpoint.defaults.hosts), name]
     })
     const port = yield* listen(endpoint.app, options)
-    // streams end before the listener waits for them
+    // ends the streams before the listener waits for connections
     yield* Effect.addFinalizer(() => endpoint.close)
     return { url: `http://${name}:${port}${options?.path ?? HttpEndpoint.defaults.path}`, port, endpoint }
   })
 
-/**
- * The same as a layer, for an offer that is yet to be made.
- */
 export const layer = <E, R>(
   offer: Effect.Effect<McpServer.Offer, E, R>,
   options?: Partial<HttpEndpoint.Options & Options>

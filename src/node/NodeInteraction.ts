@@ -1,6 +1,6 @@
 /**
- * Logs a person in with a browser. It is redirected to a server of this process on a loopback address, or the person pastes
- * the address that it ended at.
+ * Login with a browser, which is redirected to a loopback server of this process. Alternatively the person pastes the address
+ * that the browser was redirected to.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,25 +14,25 @@ import * as McpError from "../McpError.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as Browser from "./Browser.ts"
 
-/** The beginning of a login, for the person. */
+/** The start of a login, for the person. */
 export interface Announcement {
   readonly server: string
-  /** The page to log in at: ASCII, with nothing in it that a terminal would act on. */
+  /** The login page, in ASCII and without control characters. */
   readonly url: string
-  /** True if it is being opened in a browser of this machine. */
+  /** True if a browser of this machine opens the page. */
   readonly opens: boolean
 }
 
 export interface Options {
-  /** From the beginning of a login to its answer. */
+  /** The time limit of a login. */
   readonly timeout: Duration.DurationInput
-  /** Opens a browser of this machine, unless it is headless. */
+  /** Opens a browser of this machine, unless the machine is headless. */
   readonly browser: boolean
-  /** Tells the person where to log in. It is called for each login, since a browser may not open. */
+  /** Shows the person where to log in. Called for each login, because the browser may not open. */
   readonly announce: (announcement: Announcement) => Effect.Effect<void>
-  /** Asks for a line; `undefined` at the end of the input. Without it no address can be pasted. */
+  /** Prompts for a line; returns `undefined` at the end of the input. Required for `paste`. */
   readonly ask: ((question: string) => Effect.Effect<string | undefined>) | undefined
-  /** The address that the browser ended at can be pasted: beside the server, in its place, or not. */
+  /** Whether the address can be pasted: in addition to the server, instead of it, or not at all. */
   readonly paste: "also" | "only" | "never"
 }
 
@@ -57,12 +57,12 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
       const Callback = yield* Effect.promise(() => import("./callback.ts"))
       const address = Callback.addressOf(wanted)
       if (question === undefined && paste === "only") {
-        return yield* failed("not-interactive", `no person can enter ${Callback.requested}`)
+        return yield* failed("not-interactive", `there is no prompt for ${Callback.requested}`)
       }
       if (question === undefined && address === undefined) {
         return yield* failed(
           "not-interactive",
-          "the address that was registered for its logins is not one of this machine"
+          "its registered redirect URI is not a loopback address"
         )
       }
       const callback = address === undefined || paste === "only"
@@ -74,7 +74,7 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
       const waiting = (state: string) => {
         const served = callback?.answer(state) ?? Effect.never
         if (question === undefined) return served
-        // A person who cannot paste the address may still be redirected to the server.
+        // a cancelled prompt does not end the login, because the browser may still be redirected to the server
         const entered = Effect.catchIf(
           Callback.askFor(question, back, state),
           ({ reason }) => reason === "cancelled" && callback !== undefined,
@@ -89,13 +89,13 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
           Effect.gen(function*() {
             const guarded = UrlGuard.openable(url)
             if (Either.isLeft(guarded)) {
-              return yield* failed("blocked", `the page to log in at is not opened (${guarded.left})`)
+              return yield* failed("blocked", `the login page is refused (${guarded.left})`)
             }
             yield* announce({ server, url: guarded.right.href, opens })
             if (opens) {
               yield* Browser.open(guarded.right).pipe(
                 Effect.provideService(HostEnvironment.HostEnvironment, host),
-                Effect.catchAll((why) => RuntimeLog.debug(`no page was opened: ${why}`)),
+                Effect.catchAll((why) => RuntimeLog.debug(`the browser was not opened: ${why}`)),
                 Effect.forkScoped
               )
             }
@@ -112,9 +112,6 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
     return { open }
   })
 
-/**
- * Opens a browser of this machine, and waits for the redirect. With `browser: false`, `paste: "only"` and `ask` the person
- * logs in on another machine.
- */
+/** For a login on another machine, use `browser: false`, `paste: "only"` and `ask`. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Interaction.Interaction> =>
   Layer.effect(Interaction.Interaction, make(options))

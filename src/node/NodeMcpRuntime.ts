@@ -1,6 +1,4 @@
-/**
- * The whole runtime for Node: a composition of one layer per concern, each replaced by providing another (`using`).
- */
+/** The runtime for Node: a composition of one layer per concern. `using` replaces a concern. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -60,19 +58,19 @@ import * as NodeTrust from "./NodeTrust.ts"
 
 /** The settings of the default layers. */
 export interface Options<Server extends ServerConfig.Source = ServerConfig.Source> extends McpRuntime.Options<Server> {
-  /** How remote servers are logged in to. */
+  /** Logins to remote servers. */
   readonly auth?: Partial<Credentials.Options> | undefined
   readonly bulkhead?: Partial<Bulkhead.Options> | undefined
   readonly cache?: Partial<ToolCache.PersistedOptions> | undefined
-  /** Where tools are kept between runs (default: the user's folder for caches); `"memory"` keeps them in the process. */
+  /** The folder of the tool cache (default: in the cache folder of the user). `"memory"` writes no files. */
   readonly cacheDirectory?: string | undefined
   readonly circuitBreaker?: Partial<CircuitBreaker.Options> | undefined
   readonly health?: Partial<HealthCheck.Options> | undefined
-  /** Changes the configuration of each server, or leaves the server out. */
+  /** Changes the configuration of each server, or omits the server. */
   readonly adapt?: ((server: ServerConfig.ServerConfig) => ServerConfig.ServerConfig | undefined) | undefined
-  /** Starts every server, required ones too, at its first use (default: no). */
+  /** Starts every server, including required ones, at its first use (default: no). */
   readonly lazy?: boolean | undefined
-  /** Logs the transitions of servers (default: yes). */
+  /** Logs the status transitions of servers (default: yes). */
   readonly logs?: boolean | undefined
   /**
    * Permission rules (default: calls of a model need an approval; calls of the application and of a person do not).
@@ -83,19 +81,19 @@ export interface Options<Server extends ServerConfig.Source = ServerConfig.Sourc
   /** The HTTP proxy of remote servers and logins (default: `"environment"`, which reads HTTPS_PROXY and NO_PROXY). */
   readonly proxy?: Proxy.Setting | undefined
   readonly reconnect?: Partial<ReconnectPolicy.Options> | undefined
-  /** Answers for the variables of configurations, and the policies that a resolved configuration must pass. */
+  /** The values of variables in configurations, and the policies that a resolved configuration must satisfy. */
   readonly resolution?: Partial<Resolution.Options> | undefined
   readonly retry?: Partial<RetryPolicy.Options> | undefined
   readonly teardown?: Partial<Teardown.Options> | undefined
 }
 
-/** Settings for servers that a discovery finds. */
+/** Settings for servers from configuration files. */
 export interface ConfiguredOptions extends Omit<Options, "servers"> {
-  /** Where servers are looked for, and which of them count. */
+  /** The files to read, and the servers to use. */
   readonly config?: Partial<ConfigDiscovery.Options> | undefined
-  /** Follows changes of files and of decisions while the runtime runs (default: yes). */
+  /** Reloads when files or decisions change (default: yes). */
   readonly follow?: boolean | undefined
-  /** Where decisions about trust are kept. */
+  /** The store of trust decisions. */
   readonly trust?: Partial<NodeTrust.Options> | undefined
 }
 
@@ -153,10 +151,10 @@ export const using: <Out extends Concern, E, R>(
 interface Sources<R> {
   readonly servers: Effect.Effect<ReadonlyArray<ServerConfig.ServerConfig>, McpError.ConfigurationError, R>
   readonly policies: Effect.Effect<Resolution.Options["policies"], never, R>
-  /** The decisions of one kind. */
+  /** The store of one kind of decisions. */
   readonly decisions: (room: "grants" | "pins") => Effect.Effect<TrustStore.TrustStore["Type"], never, Platform>
   readonly tokens: Effect.Effect<TokenStore.TokenStore["Type"], never, Platform>
-  /** Runs beside the runtime, until the scope closes. */
+  /** Runs in the scope of the runtime. */
   readonly beside: (
     runtime: McpRuntime.McpRuntime["Type"]
   ) => Effect.Effect<void, never, McpEvent.McpEvents | Permissions.Permissions | R | Scope.Scope>
@@ -174,7 +172,7 @@ const starting =
       return server === undefined ? [] : [lazy === true ? { ...server, lazy, required: false } : server]
     })
 
-/** The plain settings, as references for all layers above, and the disk. */
+/** The settings as references for all other layers, and the file system. */
 const settingsOf = <R>(options: Omit<Options, "servers">, { policies }: Pick<Sources<R>, "policies">) =>
   Layer.scopedContext(Effect.gen(function*() {
     const { bulkhead, health, proxy = "environment", resolution, retry } = options
@@ -191,7 +189,7 @@ const settingsOf = <R>(options: Omit<Options, "servers">, { policies }: Pick<Sou
     return Context.mergeAll(disk, ...settings)
   }))
 
-/** The logins, also as the headers of remote connections. */
+/** The credentials, and the headers of remote connections that they provide. */
 const credentialsOf = ({ auth }: Pick<Options, "auth">, { tokens }: Pick<Sources<never>, "tokens">) =>
   Layer.scopedContext(Effect.gen(function*() {
     const credentials = yield* given(
@@ -205,10 +203,10 @@ const credentialsOf = ({ auth }: Pick<Options, "auth">, { tokens }: Pick<Sources
     return Context.add(headers, Credentials.Credentials, credentials)
   }))
 
-/** A connect is mostly the start of a process, so more of them help on a machine with more cores. */
+/** Connects mostly wait for processes to start, so more cores allow more concurrent connects. */
 const batchSize = (): number => Math.max(Servers.defaults.batchSize, 2 * availableParallelism())
 
-/** The fibers of a composition log to stderr by default. */
+/** Seals a composition whose fibers log to stderr by default. */
 const closed: typeof sealed = (composition, required) => RuntimeLog.layerOnStderr(sealed(composition, required))
 
 /** The diagram in docs/architecture.md: a layer uses the layers below it. */
@@ -348,7 +346,7 @@ const composeDiscovered = (options: ConfiguredOptions) => {
   })
 }
 
-/** The discovery of `layerConfigured` alone, for an application that looks before it starts `layerDiscovered`. */
+/** The discovery of `layerConfigured`, for an application that inspects it before it builds `layerDiscovered`. */
 export const layerDiscovery = (
   options: Pick<ConfiguredOptions, "config" | "trust"> = {}
 ): Layer.Layer<ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust> =>
@@ -364,8 +362,8 @@ export const layerDiscovered = (
   closed(composeDiscovered(options), Context.pick(ConfigDiscovery.ConfigDiscovery, McpEvent.McpEvents))
 
 /**
- * One `McpRuntime` over the servers that configuration files name, with its discovery and its trust. A server that needs
- * approval is blocked, and starts when it is approved.
+ * `McpRuntime` over the servers of configuration files, with its discovery and its trust. A server that needs approval is
+ * blocked and starts when it is approved.
  */
 export const layerConfigured = (
   options: ConfiguredOptions = {}
@@ -374,7 +372,7 @@ export const layerConfigured = (
 
 export interface Discovered extends McpRuntime.Tools {
   readonly runtime: McpRuntime.McpRuntime["Type"]
-  /** The servers without tools, and why: `missing` under the name that users look for. */
+  /** The servers without tools, and the reasons. The same as `missing`. */
   readonly errors: McpRuntime.Tools["missing"]
 }
 

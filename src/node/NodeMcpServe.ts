@@ -14,19 +14,20 @@ import * as Approval from "../safety/Approval.ts"
 import * as Grants from "../safety/Grants.ts"
 import type * as OutputGuard from "../safety/OutputGuard.ts"
 import * as Permissions from "../safety/Permissions.ts"
+import { readOutput } from "../server/gateway/names.ts"
 import * as McpServe from "../server/McpServe.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as ToolSearch from "../tools/ToolSearch.ts"
 import * as NodeMcpRuntime from "./NodeMcpRuntime.ts"
 import * as NodeSpill from "./NodeSpill.ts"
 
-/** The services that tell the callers of a gateway apart. */
+/** The services that differ between the callers of a gateway. */
 const seated = ({ approval, handlers }: McpServe.Seat): Context.Context<never> => {
   const context = approval === undefined ? Context.empty() : Context.make(Approval.Approval, approval)
   return handlers === undefined ? context : Context.add(context, InputHandlers.InputHandlers, handlers)
 }
 
-/** One runtime for each seat. They share what replaces a concern, but for events and permissions. */
+/** One runtime per seat. Runtimes share the provided concerns, except events and permissions. */
 const runtimes = (
   layer: (options: { readonly lazy: boolean }) => Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure>,
   isLazy: boolean | undefined
@@ -36,7 +37,7 @@ const runtimes = (
     return {
       open: (seat) =>
         Layer.build(layer({ lazy: seat.lazy || isLazy === true })).pipe(
-          // not in the environment of the request that opens the seat
+          // without the environment of the request that opens the seat
           Effect.mapInputContext((request: Context.Context<Scope.Scope>) =>
             shared.pipe(Context.merge(seated(seat)), Context.merge(Context.pick(Scope.Scope)(request)))
           )
@@ -44,7 +45,7 @@ const runtimes = (
     }
   })
 
-/** Runtimes over servers that are given in code. What a tool was, and what was approved, holds for all of them. */
+/** Runtimes over servers from code. They share pins, grants and tokens. */
 export const layerRuntimes = (options: NodeMcpRuntime.Options): Layer.Layer<McpServe.Runtimes> => {
   const pins = ToolPins.make(options.pins).pipe(
     Effect.provideServiceEffect(TrustStore.TrustStore, TrustStore.makeMemory),
@@ -83,22 +84,13 @@ export const layerRuntimesDiscovered = (
     )
   )
 
-export interface GuardOptions {
-  readonly output?: Partial<OutputGuard.Options> | undefined
-  /** Where long output is kept, and for how long. */
-  readonly spill?: Partial<NodeSpill.Options> | undefined
-}
-
-/** The name under which `McpServe` offers the rest of long output. */
-const readTool = "mcp_read_output"
-
-/** The other services of a gateway. */
+/** The services of a gateway besides runtimes. */
 export const layerGuards = (
-  { output, spill }: GuardOptions = {}
+  { output, spill }: NodeSpill.GuardOptions = {}
 ): Layer.Layer<OutputGuard.OutputGuard | ToolSearch.ToolSearch, McpError.ConfigurationError> =>
   Layer.merge(
     Layer.provide(
-      NodeSpill.layerGuard({ output: { readTool, ...output }, spill }),
+      NodeSpill.layerGuard({ output: { readTool: readOutput, ...output }, spill }),
       Layer.scoped(McpEvent.McpEvents, McpEvent.make())
     ),
     concern(ToolSearch.ToolSearch, ToolSearch.make())
@@ -108,11 +100,11 @@ export const layerGuards = (
 export const make = (
   options: NodeMcpRuntime.Options & {
     readonly serve?: Partial<McpServe.Options> | undefined
-    readonly guard?: GuardOptions | undefined
+    readonly guard?: NodeSpill.GuardOptions | undefined
   }
 ): Effect.Effect<McpServe.Gateway, McpError.ConfigurationError, Scope.Scope> => {
   const { guard, serve, ...rest } = options
-  // a wrapper that is not shown need not be made
+  // skips wrapping if the gateway does not use it
   const output = { wrap: serve?.output === "wrap", ...guard?.output }
   const parts = Layer.build(Layer.merge(layerRuntimes(rest), layerGuards({ ...guard, output })))
   return Effect.flatMap(parts, (parts) => Effect.provide(McpServe.make(serve), parts))

@@ -1,4 +1,4 @@
-/** The rest of long results, kept in files of the user for a while. */
+/** Stores the rest of long outputs in files of the user for a limited time. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
@@ -14,16 +14,16 @@ import * as Tokens from "../safety/Tokens.ts"
 import * as FileStore from "./FileStore.ts"
 
 export interface Options extends Spill.Options {
-  /** The folder of the files (default: `results`, in the cache folder of the user). */
+  /** The folder of the files (default: `effect-mcp-runtime/results` in the cache folder of the user). */
   readonly directory: string | undefined
 }
 
 export const defaults: Options = { ...Spill.defaults, directory: undefined }
 
-/** Texts that are looked through at each write. */
+/** The number of stored texts. Each write reads the list of files. */
 const maxFiles = 1_000
 
-/** In files of this folder. */
+/** Stores texts in files of this folder. */
 export const make = (options: Options & { readonly directory: string }) =>
   Effect.flatMap(
     FileStore.make({
@@ -36,7 +36,7 @@ export const make = (options: Options & { readonly directory: string }) =>
     (store) => Spill.make(store, options)
   )
 
-/** In memory where the environment names no folder for it. */
+/** Stores texts in memory if the environment names no cache folder. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Spill.Spill> => {
   const all = { ...defaults, ...options }
   return Layer.unwrapEffect(Effect.map(
@@ -46,14 +46,19 @@ export const layer = (options?: Partial<Options>): Layer.Layer<Spill.Spill> => {
   )).pipe(Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer)))
 }
 
-/** What `layerGuard` looks up in its environment. */
+/** The services that `layerGuard` takes from its environment. */
 export type Concern = InjectionScan.InjectionScan | OutputGuard.OutputGuard | Spill.Spill | Tokens.Tokens
 
-/** The output guard, with the settings of the environment, over the spill of these options. */
-export const layerGuard = (options: {
+export interface GuardOptions {
   readonly output?: Partial<OutputGuard.Options> | undefined
+  /** Where long output is stored, and for how long. */
   readonly spill?: Partial<Options> | undefined
-}): Layer.Layer<OutputGuard.OutputGuard, McpError.ConfigurationError, McpEvent.McpEvents> => {
+}
+
+/** The output guard with the settings of the environment, which stores long output. */
+export const layerGuard = (
+  options: GuardOptions
+): Layer.Layer<OutputGuard.OutputGuard, McpError.ConfigurationError, McpEvent.McpEvents> => {
   const spill = Effect.map(Layer.build(layer(options.spill)), Context.get(Spill.Spill))
   return concern(
     OutputGuard.OutputGuard,

@@ -1,7 +1,5 @@
 // @effect-diagnostics nodeBuiltinImport:off -- stdout is a stream of Node
-/**
- * The pipes of this process, for serving the program that has started it.
- */
+/** The stdin and stdout of this process, for serving its parent process. */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,14 +11,14 @@ import * as StdioServer from "../server/StdioServer.ts"
 
 type Write = (text: string, done: (error?: Error | null) => void) => void
 
-/** The protocol chunks of all open links, because links can be nested. */
+/** The protocol chunks of all open links. Links can be nested. */
 const protocol = new WeakSet<Uint8Array>()
 
 const ignore = (): void => undefined
 
 /**
- * Reserves stdout for the protocol: every other chunk that reaches `process.stdout` goes to stderr. It replaces
- * `_write`, which is below the buffer of the stream, so `write` and `console.log` return, call back and drain as usual.
+ * Reserves stdout for the protocol: every other chunk goes to stderr. It replaces `_write`, which is below the buffer of the
+ * stream, so that `write` and `console.log` return, call back and drain as usual.
  */
 const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() => {
   const { stderr, stdout } = process
@@ -30,12 +28,12 @@ const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() =>
 
   const divert: Writable["_write"] = (chunk, encoding, done) => {
     if (!isOwned || protocol.has(chunk)) below._write.call(stdout, chunk, encoding, done)
-    // a closed stderr must not fail the caller's write
+    // a closed stderr must not fail the write
     else stderr.write(chunk, encoding, () => done())
   }
   const acquire = () => {
     stdout._write = divert
-    // protocol and other chunks may be batched together, so they are written one by one
+    // disables batches, which may mix protocol and other chunks
     Object.defineProperty(stdout, "_writev", { value: undefined, configurable: true, writable: true })
     stderr.on("error", ignore)
   }
@@ -56,10 +54,7 @@ const ownStdout: Effect.Effect<Write, never, Scope.Scope> = Effect.suspend(() =>
   })
 })
 
-/**
- * `process.stdin` and `process.stdout`. While it is open, all other output to `process.stdout` (`console.log`, a
- * logger, a dependency's `write`) goes to stderr.
- */
+/** While the layer is open, all other output to `process.stdout` (`console.log`, a logger, a dependency) goes to stderr. */
 export const layer: Layer.Layer<StdioServer.StdioLink> = Layer.scoped(
   StdioServer.StdioLink,
   Effect.gen(function*() {
@@ -70,7 +65,7 @@ export const layer: Layer.Layer<StdioServer.StdioLink> = Layer.scoped(
     yield* Scoped.acquire(() => process.stdout.on("error", lost), (stdout) => stdout.off("error", lost))
     const write = yield* ownStdout
     return {
-      // a pipe that breaks has ended as well as one that is closed
+      // a broken pipe is the end of the input
       input: Stream.catchAll(NodeStream.stdin, () => Stream.empty),
       write: (text) =>
         Effect.async<boolean>((resume) => {

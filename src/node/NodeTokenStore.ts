@@ -1,7 +1,4 @@
-/**
- * Logins, kept for the next run in files that only the user can read, and sealed with a key in the keyring of the system.
- * Keyring and folder belong to one user of the machine, so each user has a store of logins.
- */
+/** Stores logins in files that only the user can read, encrypted with a key in the system keyring. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type * as PlatformError from "@effect/platform/Error"
@@ -23,9 +20,9 @@ export interface Options {
   readonly app: string
   /** The folder of the files and of their locks (default: `logins`, in the state folder of the application). */
   readonly directory: string | undefined
-  /** `any`: sealed by the keyring, or plain with a warning where no keyring can be used. */
+  /** `any`: encrypted, or without a usable keyring not encrypted, with a warning. */
   readonly backend: "any" | "files" | "keyring"
-  /** For the first use of the keyring. A keyring that a person has to unlock takes longer, and then files are used. */
+  /** The time limit for the first use of the keyring, which takes longer if the user has to unlock it. */
   readonly timeout: Duration.DurationInput
 }
 
@@ -36,17 +33,17 @@ export const defaults: Options = {
   timeout: Duration.seconds(2)
 }
 
-/** A login is some thousand bytes. */
+/** A login has a few thousand bytes. */
 const maxBytes = 128 * 1024
 
 type Failure = TokenStore.TokenStoreError
 
-/** How a login in a file begins. */
+/** The prefix of a login in a file. */
 const marks = { plain: "plain:", sealed: "sealed:" }
 
 interface Backend {
   readonly where: string
-  /** Of the keyring; without one, logins are kept as they are. */
+  /** The key from the keyring; `undefined` if logins are not encrypted. */
   readonly key: Buffer | undefined
 }
 
@@ -54,11 +51,15 @@ const failure = (reason: Failure["reason"], detail: string): Failure =>
   new TokenStore.TokenStoreError({ reason, detail })
 
 const fromFiles = (fault: PlatformError.PlatformError): Failure => {
-  if (fault._tag !== "SystemError") return failure("unavailable", `its folder cannot be used (${fault._tag})`)
-  if (fault.reason === "Busy") {
-    return failure("locked", `another process has been changing this login for ${FileLock.limit / 1000} seconds`)
+  if (fault._tag !== "SystemError") {
+    return failure("unavailable", `the folder of the logins cannot be used (${fault._tag})`)
   }
-  if (fault.module !== "KeyValueStore") return failure("unavailable", `its folder cannot be used (${fault.reason})`)
+  if (fault.reason === "Busy") {
+    return failure("locked", `another process has locked this login for ${FileLock.limit / 1000} seconds`)
+  }
+  if (fault.module !== "KeyValueStore") {
+    return failure("unavailable", `the folder of the logins cannot be used (${fault.reason})`)
+  }
   const path = fault.pathOrDescriptor === "" ? "" : ` (${fault.pathOrDescriptor})`
   return failure(fault.reason === "PermissionDenied" ? "refused" : "unavailable", `${fault.description}${path}`)
 }
@@ -67,13 +68,13 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
   const options: Options = { ...defaults, ...custom }
   const load = yield* Keyring.KeyringLoader
   const directory = yield* FileStore.directoryOf(options.directory, "state", options.app, "logins")
-  // a sealed text is a third longer
+  // base64 makes an encrypted text a third longer
   const store = yield* FileStore.make({ directory, maxBytes: 2 * maxBytes, maxAge: Duration.infinity })
   const files = directory === undefined
     ? `nowhere: ${FileStore.noFolder}`
-    : `files in ${directory} that only this user can read`
+    : `files in ${directory}, readable only by this user`
 
-  /** One process at a time, because the keys of two would replace each other. */
+  /** Locked, because two processes would otherwise replace the key of each other. */
   const keyring = Effect.mapError(
     store.locked("the key in the keyring")(Effect.either(Keyring.keyOf(options.app, options.timeout))),
     fromFiles
@@ -82,15 +83,15 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
   const find: Effect.Effect<Backend, Failure> = options.backend === "files"
     ? Effect.succeed({ where: files, key: undefined })
     : Effect.matchEffect(keyring, {
-      onSuccess: (key) => Effect.succeed({ where: `${files}, sealed by the keyring of the system`, key }),
+      onSuccess: (key) => Effect.succeed({ where: `${files}, encrypted with a key in the system keyring`, key }),
       onFailure: (error) =>
         options.backend === "keyring" ? Effect.fail(error) : Effect.as(
-          RuntimeLog.warning(`Logins are kept in ${files} without a keyring: ${error.detail}.`),
+          RuntimeLog.warning(`Logins are stored without encryption, in ${files}: ${error.detail}.`),
           { where: `${files} (${error.detail})`, key: undefined }
         )
     })
 
-  // Found when it is first needed, and looked for again as long as there is none.
+  // determined at the first use, and again after a failure
   const found = yield* SynchronizedRef.make<Backend | undefined>(undefined)
   const backend = SynchronizedRef.modifyEffect(
     found,
@@ -104,7 +105,7 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
     }),
     get: Effect.fnUntraced(function*(name) {
       const kept = Option.getOrUndefined(yield* Effect.mapError(store.get(name), fromFiles))
-      // the keyring is not asked for a server without a login
+      // the keyring is not used for a server without a login
       if (kept === undefined) return Option.none()
       const isSealed = kept.startsWith(marks.sealed)
       if (!isSealed && options.backend === "keyring") return Option.none()
@@ -116,7 +117,7 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
     set: Effect.fnUntraced(function*(name, secret) {
       const text = Redacted.value(secret)
       if (Buffer.byteLength(text) > maxBytes) {
-        return yield* failure("unavailable", `it is larger than ${maxBytes / 1024} KiB`)
+        return yield* failure("unavailable", `the login is larger than ${maxBytes / 1024} KiB`)
       }
       const { key } = yield* backend
       const kept = key === undefined ? marks.plain + text : marks.sealed + Keyring.seal(key, name, text)
@@ -124,12 +125,12 @@ export const make = Effect.fnUntraced(function*(custom?: Partial<Options>) {
     }),
     remove: (name) => Effect.mapError(store.remove(name), fromFiles),
     locked: (key) => (effect) =>
-      // what the effect fails with passes as it is
+      // errors of the effect pass unchanged
       Effect.flatten(Effect.mapError(store.locked(key)(Effect.either(effect)), fromFiles))
   })
 })
 
-/** Whether there is a keyring that works is found out when a login is first read or kept. */
+/** Uses the keyring only when a login is first read or stored. */
 export const layer = (options?: Partial<Options>): Layer.Layer<TokenStore.TokenStore> =>
   Layer.effect(TokenStore.TokenStore, make(options)).pipe(
     Layer.provide(Layer.merge(NodeFileSystem.layer, NodePath.layer))

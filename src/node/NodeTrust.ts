@@ -1,4 +1,4 @@
-/** Decisions of a person, kept for the next run in files that only the user can read. */
+/** Stores decisions of the user in files that only the user can read. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -16,13 +16,13 @@ import type * as McpEvent from "../McpEvent.ts"
 import * as FileStore from "./FileStore.ts"
 
 export interface Options extends Trust.Options {
-  /** The application: each has its own decisions. */
+  /** The application. Applications do not share decisions. */
   readonly app: string
   /** The folder of the files (default: `trust`, in the state folder of the application). */
   readonly directory: string | undefined
   /**
-   * Signs the files with this key, which the application brings from a keyring. Without it they are protected from other
-   * users by owner and mode, and not from programs of this user.
+   * Signs the files with this key, which the application takes from a keyring. Without it, owner and mode protect the files
+   * from other users, but not from programs of the same user.
    */
   readonly key: FileStore.Key | undefined
 }
@@ -34,7 +34,7 @@ export const defaults: Options = {
   key: undefined
 }
 
-/** The kinds of decisions. Each has a folder, so that a process that watches one is not woken by the others. */
+/** The kinds of decisions. Each has its own folder, because processes watch only one of them. */
 export type Room = "trust" | "pins" | "grants"
 
 const directoryOf = (room: Room, { app, directory }: Pick<Options, "app" | "directory">) =>
@@ -49,7 +49,7 @@ export const makeStore = (
   return Effect.flatMap(directoryOf(room, all), make)
 }
 
-/** The writes of one decision. */
+/** The time for all writes of one decision. */
 const settling = Duration.millis(50)
 
 export const make = (
@@ -67,8 +67,8 @@ export const make = (
     const { join } = yield* Path.Path
     const directory = yield* directoryOf("trust", options)
     if (directory === undefined) return trust
-    // Decisions of other processes count too, because a person may answer in another window. The pause follows each change,
-    // and later changes do not prolong it, because they can come without end.
+    // Decisions of other processes apply too, because the user may answer in another window. A pause follows each change and
+    // is not extended by later changes, which may arrive continuously.
     const elsewhere = Stream.suspend(() => watch([join(directory, "*.value")])).pipe(
       Stream.drop(1),
       Stream.buffer({ capacity: 1, strategy: "sliding" }),

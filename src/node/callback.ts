@@ -1,10 +1,10 @@
 // @effect-diagnostics nodeBuiltinImport:off -- platform's HTTP server has no limits for its callers, and no `exclusive`
 /**
- * The way back of a login: a server on the loopback addresses that the browser is redirected to, or a line that a person
- * pastes. Loaded on demand, because few programs log in.
+ * Receives the redirect of a login: with a server on the loopback addresses, or as a line that a person pastes. Imported on
+ * demand, because few programs log in.
  *
- * Any program of this machine and any page in its browsers can call the server, so a request that is not the answer to a
- * login gets no information, costs little, and changes nothing.
+ * Any local program and any web page can call the server, so any other request gets no information, costs little, and has no
+ * effect.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,13 +22,13 @@ export interface Fault {
   readonly detail: string
 }
 
-const repeated: Fault = { reason: "answer", detail: "the authorization server sent a parameter back twice" }
-const flooded: Fault = { reason: "cancelled", detail: "too many requests came in place of an answer" }
+const repeated: Fault = { reason: "answer", detail: "the authorization response repeats a parameter" }
+const flooded: Fault = { reason: "cancelled", detail: "too many requests arrived at the callback address" }
 const cancelled = (detail: string): Fault => ({ reason: "cancelled", detail })
 
-/** Where on this machine a browser is redirected to. */
+/** The loopback address that a browser is redirected to. */
 export interface Address {
-  /** The port that is required; without it any free one is used. */
+  /** The required port; `undefined` for any free port. */
   readonly port: number | undefined
   readonly host: string
   readonly path: string
@@ -36,8 +36,8 @@ export interface Address {
 }
 
 /**
- * `undefined` if the registered address is not one of this machine. One without a port stands for all ports, as
- * authorization servers have to take it (RFC 8252, 7.3).
+ * `undefined` if the registered redirect URI is not a loopback address. A URI without a port allows every port, because
+ * authorization servers must accept that (RFC 8252, 7.3).
  */
 export const addressOf = ({ callbackPort, redirectUri }: Interaction.Wanted): Address | undefined => {
   const registered = redirectUri ?? "http://127.0.0.1/callback"
@@ -51,7 +51,7 @@ export const addressOf = ({ callbackPort, redirectUri }: Interaction.Wanted): Ad
     host: url.hostname,
     path: url.pathname,
     redirectUri: (free) => {
-      // Authorization servers compare character by character, so a registered address is not normalised.
+      // unchanged, because authorization servers compare redirect URIs character by character
       if (port !== undefined) return registered
       url.port = String(free)
       return url.href
@@ -59,11 +59,11 @@ export const addressOf = ({ callbackPort, redirectUri }: Interaction.Wanted): Ad
   }
 }
 
-/** Characters of an answer at most: codes are some hundreds, and a browser sends no more than this in an address. */
+/** The limit of an answer in characters. Codes have some hundreds, and browsers limit the length of a URL. */
 const maxLength = 8192
 
 interface Answered {
-  /** Absent if there are several. */
+  /** `undefined` if it is missing or repeated. */
   readonly state: string | undefined
   readonly answer: Effect.Effect<Interaction.Answer, Fault>
 }
@@ -71,7 +71,7 @@ interface Answered {
 const read = (parameters: URLSearchParams): Answered => {
   const [state, ...others] = parameters.getAll("state")
   const value = (name: string): string | undefined => parameters.get(name) ?? undefined
-  // OAuth forbids a repeated parameter, because it is open which of the two counts.
+  // OAuth forbids repeated parameters
   const isRepeated = ["code", "iss", "error", "error_description"].some((name) => parameters.getAll(name).length > 1)
   return {
     state: others.length === 0 ? state : undefined,
@@ -85,15 +85,15 @@ const read = (parameters: URLSearchParams): Answered => {
 }
 
 /**
- * The parameters in a pasted line: the address that the browser ended at, or its query. `undefined` if it is neither; the
- * address of the page where the login began has a state as well.
+ * The parameters in a pasted line: the redirect address or its query. `undefined` for any other text, such as the address of
+ * the login page, which also has a `state`.
  */
 const pasted = (line: string, redirectUri: string): URLSearchParams | undefined => {
   const text = line.trim()
   if (text === "" || text.length > maxLength) return undefined
   if (/^\??(code|state|iss|error)=/.test(text)) return new URLSearchParams(text.replaceAll(/\s+/g, "&"))
   const expected = new URL(redirectUri)
-  // Some browsers copy an address without its scheme, and some terminals with a line break in it.
+  // some browsers copy an address without its scheme, and some terminals insert line breaks
   const joined = text.replaceAll(/\s+/g, "")
   const address = joined.startsWith(expected.host) ? `${expected.protocol}//${joined}` : joined
   if (!URL.canParse(address)) return undefined
@@ -104,9 +104,9 @@ const pasted = (line: string, redirectUri: string): URLSearchParams | undefined 
 
 const tries = 3
 
-export const requested = "the address that the browser ended at"
+export const requested = "the address that the browser was redirected to"
 
-/** Asks a person for the address, until a line has the answer with this state. */
+/** Asks a person for the address, until a line contains the answer with this state. */
 export const askFor = (
   ask: (question: string) => Effect.Effect<string | undefined>,
   redirectUri: string,
@@ -114,28 +114,28 @@ export const askFor = (
 ): Effect.Effect<Interaction.Answer, Fault> => {
   const attempt = (left: number, question: string): Effect.Effect<Interaction.Answer, Fault> =>
     Effect.flatMap(ask(question), (line) => {
-      if (line === undefined) return Effect.fail(cancelled(`no person entered ${requested}`))
+      if (line === undefined) return Effect.fail(cancelled(`${requested} was not entered`))
       const parameters = pasted(line, redirectUri)
       const answered = parameters === undefined ? undefined : read(parameters)
       if (answered?.state === state) return answered.answer
-      if (left === 1) return Effect.fail(cancelled(`what was put in ${tries} times is not ${requested}`))
+      if (left === 1) return Effect.fail(cancelled(`none of ${tries} inputs is ${requested}`))
       const why = answered === undefined
-        ? `That is not ${requested}, which begins with ${redirectUri}.`
-        : "That belongs to another login."
-      return attempt(left - 1, `${why} Put it in again: `)
+        ? `That is not ${requested}, which starts with ${redirectUri}.`
+        : "That address belongs to another login."
+      return attempt(left - 1, `${why} Paste it again: `)
     })
-  return attempt(tries, `Log in, and then put in ${requested}: `)
+  return attempt(tries, `Log in, then paste ${requested}: `)
 }
 
-/** A browser sends a few requests, one of them for an icon. */
+/** A browser sends a few requests, including one for an icon. */
 const maxRequests = 200
 const maxSockets = 32
-/** Any server of this machine may have set cookies, whatever its port was. */
+/** Large, because cookies of all servers on this host are sent, regardless of the port. */
 const maxHeaderSize = 32 * 1024
-/** Of the head of a request; Node looks for late connections every second. */
+/** For the headers of a request. */
 const requestTimeout = 5_000
 const closeTimeout = Duration.seconds(1)
-/** A free port of one loopback address may be taken on the other. */
+/** Retries with another port, because a free port of one loopback address may be in use on the other. */
 const retries = 5
 
 const headers = {
@@ -159,14 +159,14 @@ const close = (server: Http.Server): Effect.Effect<void> =>
   }).pipe(BoundedWait.within(closeTimeout), Effect.asVoid)
 
 const portFaults: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "is taken by another program"],
-  ["EACCES", "may not be used by this program"]
+  ["EADDRINUSE", "is in use"],
+  ["EACCES", "requires privileges"]
 ])
 
 const portFault = (code: string, port: number | undefined): Fault => {
-  const name = port === undefined ? "a port" : `port ${port}`
+  const name = port === undefined ? "a callback port" : `the callback port ${port}`
   const fault = portFaults.get(code) ?? `could not be opened (${code})`
-  return { reason: "not-interactive", detail: `${name} of this machine, where the login is to come back to, ${fault}` }
+  return { reason: "not-interactive", detail: `${name} ${fault}` }
 }
 
 export interface CallbackServer {
@@ -175,7 +175,7 @@ export interface CallbackServer {
   readonly answer: (state: string) => Effect.Effect<Interaction.Answer, Fault>
 }
 
-/** Listens on both loopback addresses of the machine, so that no other program gets the answer, until the scope closes. */
+/** Listens on both loopback addresses until the scope closes, so that no other program receives the answer. */
 export const serve = (address: Address): Effect.Effect<CallbackServer, Fault, Scope.Scope> =>
   Effect.gen(function*() {
     const waiting = new Map<string, (answer: Effect.Effect<Interaction.Answer, Fault>) => void>()
@@ -190,7 +190,7 @@ export const serve = (address: Address): Effect.Effect<CallbackServer, Fault, Sc
         return waiting.clear()
       }
       const { headers: { host = "" }, method, url = "" } = request
-      // A foreign name that leads to this address would give its pages the same origin, as far as the browser can tell.
+      // rejects DNS rebinding, with which a foreign page would have the same origin
       if (!hosts.includes(host)) return reply(response, 403, "Forbidden")
       const query = url.indexOf("?")
       const isCallback = method === "GET" && query !== -1 && url.slice(0, query) === address.path &&
@@ -199,9 +199,9 @@ export const serve = (address: Address): Effect.Effect<CallbackServer, Fault, Sc
       const settle = waiting.get(state)
       if (settle === undefined) return reply(response, 404, "Not found")
       waiting.delete(state)
-      // After the page is sent, because the server closes with the login.
+      // after the page is sent, because the server closes when the login ends
       response.once("close", () => settle(answer))
-      reply(response, 200, "The answer has arrived. You can close this page and go back to the program.")
+      reply(response, 200, "Login received. You can close this page and return to the application.")
     }
 
     const makeServer = Effect.acquireRelease(
@@ -212,7 +212,7 @@ export const serve = (address: Address): Effect.Effect<CallbackServer, Fault, Sc
           requestTimeout,
           connectionsCheckingInterval: 1_000
         }
-        // The oldest connection is closed, because open ones must not keep the browser out.
+        // closes the oldest connection, so that open connections cannot block the browser
         return Http.createServer(limits, handle).on("connection", (socket) => {
           sockets.add(socket.on("close", () => sockets.delete(socket)))
           const [oldest] = sockets

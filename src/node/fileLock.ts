@@ -1,12 +1,12 @@
 // @effect-diagnostics nodeBuiltinImport:off -- platform does not know the name of the machine
 /**
- * A lock among processes, by files in a folder that only their user can write to.
+ * A lock between processes, made of files in a folder that only the user can write to.
  *
- * Each contender has one file, its claim, whose name identifies its process and is never used again. A claim waits in line
- * until it is the first, and then a claim that takes the lock replaces it. A contender has the lock if it then sees no
- * other claim that takes it, because of two contenders the later one sees the earlier one. For the same reason any number
- * of contenders can remove the claim of a process that has crashed: no live claim is ever removed with it. The line only
- * decides who is next, so wrong clocks make the lock unfair and not unsafe.
+ * Each contender has one file, its claim, with a unique name that identifies the process. A `wait` claim queues until it is
+ * the first, and is then replaced by a `lock` claim. A contender holds the lock if it then sees no other `lock` claim,
+ * because of two contenders the later one always sees the earlier one. Names are never reused, so contenders can remove the
+ * claim of a crashed process without removing a live one. The queue decides only the order, so a wrong clock makes the lock
+ * unfair and not unsafe.
  */
 import type * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -26,24 +26,24 @@ import * as Nonce from "../safety/Nonce.ts"
 type Failure = PlatformError.PlatformError
 
 /**
- * Milliseconds to wait by default while the same claim is the first in line: a wait is limited by the work in front of it.
- * Pauses are counted, because a clock goes on while the machine sleeps.
+ * Milliseconds to wait by default while the same claim is the first in the queue. Measured by counting pauses, because the
+ * clock continues while the machine sleeps.
  */
 export const limit = 10_000
 
-/** The claim of a process on another machine or in another container is abandoned if it was not touched for so long, */
+/** The claim of a process on another machine or in another container is abandoned if it was not touched for this time, */
 const staleAfter = 30_000
-/** and is not touched while a contender watches it for so long, because this machine may have slept. */
+/** and is not touched while a contender watches it for this time, because this machine may have slept. */
 const watchedFor = 8_000
 const heartbeat = Duration.seconds(3)
 const releaseLimit = Duration.seconds(2)
 
-/** The names sort as the line: the claims that take the lock before those that wait, and the earlier before the later. */
+/** The names sort like the queue: `lock` claims before `wait` claims, and then by time. */
 const claimName = /^([0-9a-f]{64})\.(lock|wait)\.[0-9a-f]{32}\.([0-9a-f]{16})\.(\d{1,10})\.(\d{1,20})$/
 
 const isNotFound = (error: Failure): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 
-/** Where the system does not report the start of a process, which tells it from later ones with the same pid. */
+/** For systems that do not report the start time of a process, which distinguishes processes with the same pid. */
 const unknownStart = "0"
 
 const hasEnded = (pid: number, start: string): boolean => {
@@ -61,7 +61,7 @@ export const make = Effect.gen(function*() {
   const paths = yield* Path.Path
   const nonce = yield* Nonce.Nonce
 
-  /** The system in which a pid has a meaning: a machine since its last start, or a container. */
+  /** The scope of a pid: a machine since its last boot, or a container. */
   const realm = yield* Effect.cached(Effect.gen(function*() {
     const namespace = yield* Effect.option(fs.readLink("/proc/self/ns/pid"))
     const boot = yield* Effect.option(fs.readFileString("/proc/sys/kernel/random/boot_id"))
@@ -92,7 +92,7 @@ export const make = Effect.gen(function*() {
         return false
       }).pipe(Effect.catchIf(isNotFound, () => Effect.succeed(true)))
 
-    /** The claims in line up to that of this contender, without abandoned ones. */
+    /** The claims in the queue up to the one of this contender. Removes abandoned claims. */
     const line = Effect.gen(function*() {
       const found: Array<string> = []
       for (const name of (yield* fs.readDirectory(directory)).toSorted()) {
@@ -117,8 +117,8 @@ export const make = Effect.gen(function*() {
         if (found[0] === taking) {
           if (!found[1]?.startsWith(`${prefix}.lock`)) return
         } else if (found.at(-1) !== waiting) {
-          // Of contenders that take the lock at the same time, the first in line keeps its claim. No claim is left where
-          // this process was stopped for so long that another one removed it.
+          // Of contenders with a `lock` claim, the first in the queue keeps it. The claim is missing if this process was
+          // suspended for so long that another one removed it.
           yield* replace(taking, waiting)
         }
         if (found[0] !== first) [first, since] = [found[0], waited]
@@ -132,13 +132,13 @@ export const make = Effect.gen(function*() {
     const touch = Effect.flatMap(Clock.currentTimeMillis, (now) => fs.utimes(pathOf(taking), now / 1000, now / 1000))
     return {
       enter,
-      // interruptible also where the caller is not, because its end waits for the end of this
+      // interruptible even if the caller is not, because the caller waits for its end
       hold: Effect.interruptible(Effect.repeat(Effect.ignore(touch), Schedule.spaced(heartbeat))),
       leave: BoundedWait.within(releaseLimit)(Effect.zipRight(remove(taking), remove(waiting)))
     }
   }
 
-  /** Runs an effect while this process alone has the lock with this key in this folder; `busy` at the end of the wait. */
+  /** Runs an effect while holding the lock with this key. Fails with `busy` when the wait times out. */
   const locked =
     <F>(directory: string, key: string, failure: (fault: Failure | "busy") => F, wait = limit) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>

@@ -1,7 +1,7 @@
 // @effect-diagnostics nodeBuiltinImport:off -- platform has no crypto
 /**
- * Seals texts with a key in the keyring of the system, through the optional package `@napi-rs/keyring`. The keyring has the
- * key alone, because an entry of Windows is smaller than a login, and because a person may be asked about each entry.
+ * Encrypts texts with a key in the system keyring, through the optional package `@napi-rs/keyring`. The keyring stores only
+ * the key, because Windows limits the size of an entry, and because the user may have to confirm each access to an entry.
  */
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -11,7 +11,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
 import * as TokenStore from "../auth/TokenStore.ts"
 
 export interface Entry {
-  /** `undefined` or `null` if there is none. */
+  /** `undefined` or `null` if there is no entry. */
   readonly getSecret: () => Promise<ArrayLike<number> | null | undefined>
   readonly setSecret: (secret: Uint8Array) => Promise<void>
 }
@@ -24,26 +24,26 @@ export interface KeyringModule {
   ) => Entry
 }
 
-/** Loads the package when it is first needed. */
+/** Imports the package at its first use. */
 export class KeyringLoader extends Context.Reference<KeyringLoader>()("effect-mcp-runtime/node/KeyringLoader", {
   defaultValue: (): Effect.Effect<KeyringModule, Cause.UnknownException> =>
-    // with this catch, bundlers do without the package where it is not installed
+    // the catch marks the import as optional for bundlers
     Effect.tryPromise(() => import("@napi-rs/keyring").catch((error: unknown) => Promise.reject(error)))
 }) {}
 
 const unavailable = (detail: string) => new TokenStore.TokenStoreError({ reason: "unavailable", detail })
 
-/** The error of the package is left out, because its text may hold the key. */
-const refused = unavailable("the keyring of the system refuses")
-const silent = unavailable("the keyring of the system does not answer")
+/** Errors of the package are dropped, because their texts may contain the key. */
+const refused = unavailable("the system keyring denied access")
+const silent = unavailable("the system keyring did not respond in time")
 
-/** The other store of Linux, the kernel's, is cleared when the person logs out. */
+/** Not the kernel keyring of Linux, which is cleared at logout. */
 const entryOptions = { linux: { store: "secret-service" } } as const
 
 const algorithm = "aes-256-gcm"
 const bytes = { key: 32, iv: 12, tag: 16 }
 
-/** The key in the keyring, made at its first use; `undefined` if the keyring does not keep what it is given. */
+/** The key in the keyring, created at its first use; `undefined` if the keyring does not store it. */
 const fetched = async ({ AsyncEntry }: KeyringModule, service: string): Promise<Buffer | undefined> => {
   const entry = new AsyncEntry(service, "key", entryOptions)
   const read = async () => Buffer.from(await entry.getSecret() ?? [])
@@ -55,8 +55,8 @@ const fetched = async ({ AsyncEntry }: KeyringModule, service: string): Promise<
 }
 
 /**
- * Brings the key of an application. A call that was given up goes on, and the next caller waits for it, because calls that
- * hang would occupy the threads that files are read with.
+ * The key of an application. A call that timed out continues, and the next caller joins it, because hanging calls would
+ * occupy the threads of file access.
  */
 export const keyOf = (
   service: string,
@@ -64,7 +64,7 @@ export const keyOf = (
 ): Effect.Effect<Buffer, TokenStore.TokenStoreError, never> => {
   let fetching: Promise<Buffer | undefined> | undefined
   return Effect.flatMap(KeyringLoader, (load) => load).pipe(
-    Effect.mapError(() => unavailable("@napi-rs/keyring is not installed, or not for this system")),
+    Effect.mapError(() => unavailable("@napi-rs/keyring is not installed or does not support this system")),
     Effect.flatMap((module) =>
       Effect.tryPromise({
         try: () =>
@@ -79,7 +79,7 @@ export const keyOf = (
   )
 }
 
-/** Encrypts a text, so that it can be neither read without the key, nor changed, nor given another name. */
+/** Encrypts a text and authenticates it together with its name. */
 export const seal = (key: Buffer, name: string, text: string): string => {
   const iv = randomBytes(bytes.iv)
   const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(name))
@@ -87,7 +87,7 @@ export const seal = (key: Buffer, name: string, text: string): string => {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64")
 }
 
-/** `undefined` if there is no key, or if it was not sealed with it under this name. */
+/** Decrypts a text; `undefined` without the key, or if the text was not encrypted with this key and name. */
 export const unseal = (key: Buffer | undefined, name: string, sealed: string): string | undefined => {
   if (key === undefined) return undefined
   const all = Buffer.from(sealed, "base64")

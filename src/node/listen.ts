@@ -1,4 +1,4 @@
-/** Opens a port of this machine, for the callback of a login and for the callers of a gateway. */
+/** Opens a port, for the callback of a login and for a gateway. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Net from "node:net"
@@ -6,7 +6,7 @@ import { codeOf } from "../config/program.ts"
 
 const limit = Duration.seconds(5)
 
-/** Listens on a port that no other program shares, and returns it; 0 stands for any free one. Fails with a code of Node. */
+/** Listens on a port exclusively, and returns it; 0 selects a free port. Fails with an error code of Node. */
 export const listen = (
   server: Net.Server,
   options: { readonly host: string; readonly port: number; readonly backlog?: number }

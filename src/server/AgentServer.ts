@@ -28,9 +28,9 @@ export interface Turn extends Pick<McpServer.Exchange, "ask" | "caller" | "log" 
 
 /** The agent of an application. */
 export class Agent extends Context.Tag("effect-mcp-runtime/server/AgentServer/Agent")<Agent, {
-  /** Starts a conversation. The scope is the conversation's: it closes when that ends, expires, or fails to start. */
+  /** Starts a conversation. Its scope closes when the conversation ends, expires, or fails to start. */
   readonly start: (turn: Turn) => Effect.Effect<string, AgentFailed, Scope.Scope>
-  /** One turn at a time per conversation. Interrupted if the caller cancels; the conversation continues. */
+  /** Runs one turn of a conversation at a time. Interrupted if the caller cancels; the conversation continues. */
   readonly reply: (turn: Turn) => Effect.Effect<string, AgentFailed>
 }>() {}
 
@@ -42,11 +42,11 @@ export interface Options {
   /** The description of the first tool, for a model. */
   readonly description: string
   readonly instructions: string | undefined
-  /** Conversations at once. */
+  /** Concurrent conversations. */
   readonly maxSessions: number
   /** A conversation without a turn for this long ends. */
   readonly sessionTimeout: Duration.DurationInput
-  /** Turns of one conversation that wait for the current one. */
+  /** Queued turns of one conversation. */
   readonly maxWaiting: number
   /** Characters of one message. */
   readonly maxText: number
@@ -56,7 +56,7 @@ export const defaults: Options = {
   name: "agent",
   version: "0.1.0",
   title: undefined,
-  description: "Gives a task to an agent, in a new conversation.",
+  description: "Starts a conversation with an agent, and gives it a task.",
   instructions: undefined,
   maxSessions: 256,
   sessionTimeout: Duration.minutes(30),
@@ -87,7 +87,7 @@ type Run = (
 
 const definitions = ({ description, name, title }: Options): ReadonlyArray<JsonRpc.JsonObject> => {
   const outputSchema = schemaOf({
-    session_id: text("The identifier of the conversation, for the next message."),
+    session_id: text("The ID of the conversation. Pass it with the next message."),
     response: text("The response of the agent.")
   })
   const tool = (name: string, about: JsonRpc.JsonObject, properties: JsonRpc.JsonObject): JsonRpc.JsonObject => ({
@@ -97,15 +97,15 @@ const definitions = ({ description, name, title }: Options): ReadonlyArray<JsonR
     outputSchema
   })
   return [
-    tool(name, { ...(title === undefined ? {} : { title }), description }, { prompt: text("The task of the agent.") }),
-    tool(`${name}-reply`, { description: `Continues a conversation that ${name} has started.` }, {
+    tool(name, { ...(title === undefined ? {} : { title }), description }, { prompt: text("The task for the agent.") }),
+    tool(`${name}-reply`, { description: `Continues a conversation that was started with ${name}.` }, {
       session_id: text(`The session_id of the conversation, from a result of ${name}.`),
       message: text("The next message to the agent.")
     })
   ]
 }
 
-/** The agent as an offer for `StdioServer` or `HttpEndpoint`. All conversations end with the scope. */
+/** The agent as an offer for `StdioServer` or `HttpEndpoint`. Its conversations end with the scope. */
 export const make = (
   options?: Partial<Options>
 ): Effect.Effect<McpServer.Offer, never, Agent | Scope.Scope> =>
@@ -148,10 +148,10 @@ export const make = (
     const textOf = (args: JsonRpc.JsonObject, key: string): Effect.Effect<string, AgentFailed> => {
       const value = args[key]
       if (typeof value !== "string" || value.trim() === "") {
-        return failed(`Invalid arguments: ${key} is not a text, or is empty`)
+        return failed(`Invalid arguments: ${key} must be a string that is not empty`)
       }
       return value.length > maxText
-        ? failed(`Invalid arguments: ${key} has ${value.length} characters, and the limit is ${maxText}`)
+        ? failed(`Invalid arguments: ${key} has ${value.length} characters (limit: ${maxText})`)
         : Effect.succeed(value)
     }
 
@@ -168,9 +168,9 @@ export const make = (
         const id = yield* textOf(args, "session_id")
         const message = yield* textOf(args, "message")
         const session = sessions.find(id)
-        // the same answer for a conversation of another caller, so that its existence stays secret
+        // the same answer for a conversation of another caller, because its existence is private
         if (session === undefined || session.principal !== exchange.caller.principal) {
-          return yield* failed("There is no such conversation, or it has expired. Start a new one.")
+          return yield* failed("Conversation not found or expired. Start a new one.")
         }
         if (session.pending > maxWaiting) {
           return yield* failed(`The limit of ${maxWaiting} waiting messages is reached. Wait for a response.`)

@@ -1,4 +1,4 @@
-/** Serves callers over Streamable HTTP, of either era, as an `HttpApp` that any server of @effect/platform can mount. */
+/** Serves an offer over Streamable HTTP in both eras, as an `HttpApp` for any server of @effect/platform. */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
@@ -10,26 +10,26 @@ import * as McpServer from "./McpServer.ts"
 /** A page outside of the protocol, such as a health check. */
 export interface Page {
   readonly path: string
-  /** True if it needs a token where callers need one. */
+  /** True if the page requires a token whenever the endpoint does. */
   readonly guarded: boolean
   readonly render: Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 
 export interface Options extends McpServer.Limits {
   readonly path: string
-  /** The values of `Host` that are allowed (default: this machine), with or without a port. */
+  /** The allowed values of `Host`, with or without a port (default: the loopback names). */
   readonly hosts: ReadonlyArray<string>
   /** More allowed origins of browser pages; those of `hosts` are always allowed. */
   readonly origins: ReadonlyArray<string>
-  /** The bearer token of each caller, by its name; without tokens, callers need none. */
+  /** The bearer token of each caller, by name. If empty, no token is required. */
   readonly tokens: Readonly<Record<string, Redacted.Redacted>>
-  /** At the limit, the session that was silent for longest gives way. */
+  /** At the limit, the session that has been idle longest is closed. */
   readonly maxSessions: number
-  /** How long a session may be silent before it ends. */
+  /** The idle time after which a session is closed. */
   readonly sessionTimeout: Duration.DurationInput
   /** How long responses are kept, and requests continue, for a caller whose connection broke. */
   readonly resumeTimeout: Duration.DurationInput
-  /** The time between comments on a stream without messages. */
+  /** The interval of the comments on an idle stream. */
   readonly keepAlive: Duration.DurationInput
   readonly pages: ReadonlyArray<Page>
 }
@@ -49,9 +49,9 @@ export const defaults: Options = {
 
 export interface HttpEndpoint {
   readonly app: HttpApp.Default
-  /** The number of sessions. */
+  /** The number of open sessions. */
   readonly sessions: () => number
-  /** Ends all streams in good order, and refuses new requests. */
+  /** Ends all streams gracefully, and refuses new requests. */
   readonly close: Effect.Effect<void>
 }
 
@@ -60,7 +60,7 @@ export const make = (
   offer: McpServer.Offer,
   options?: Partial<Options>
 ): Effect.Effect<HttpEndpoint, never, Scope.Scope> =>
-  // on demand, because only programs that serve need the HTTP of platform
+  // imported on demand, because only programs that serve need the HTTP modules of platform
   Effect.flatMap(
     Effect.promise(() => import("./streamableHttp.ts")),
     ({ make }) => make(offer, { ...defaults, ...options })

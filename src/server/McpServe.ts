@@ -1,4 +1,4 @@
-/** The gateway: the tools, resources and prompts of all servers of a runtime as one server, for callers of both eras. */
+/** The gateway: all servers of a runtime as one MCP server, for callers of both eras. */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -30,27 +30,27 @@ export interface Options {
   readonly version: string
   readonly title: string | undefined
   readonly instructions: string | undefined
-  /** `qualified`: names contain the server. `plain`: a name of the server, unless two servers have it. */
+  /** `qualified`: names contain the server. `plain`: names are those of the server, unless two servers have the same one. */
   readonly naming: "qualified" | "plain"
   /**
-   * The texts of servers. `clean`: without hidden text, and long texts in pages. `wrap`: also marked as the words of a
-   * server, for callers that show them to a model as they are. `asis`: unchanged.
+   * The texts of servers. `clean`: without hidden text, and with long texts in pages. `wrap`: also labelled as untrusted
+   * output, for callers that pass it to a model unchanged. `asis`: unchanged.
    */
   readonly output: "clean" | "wrap" | "asis"
-  /** Three tools (search, describe, call) in place of all tools. */
+  /** Offers three tools (search, describe, call) instead of all tools. */
   readonly search: boolean
-  /** One program is served: servers start once, with the capabilities that it declares. */
+  /** Serves a single program: servers start once, with the capabilities that it declares. */
   readonly single: boolean
-  /** The servers to which all callers share a connection, because they ask nothing and remember no caller. */
+  /** The servers to which all callers share a connection, because they send no requests and keep no state. */
   readonly shared: (server: string) => boolean
   /**
-   * How long a list waits for slow servers. `tools/list` waits `ToolCatalog.Options.firstListWait` for a server without a
-   * cached list.
+   * How long a list waits for slow servers. For a server without a cached list, `tools/list` waits
+   * `ToolCatalog.Options.firstListWait`.
    */
   readonly gate: Duration.DurationInput
-  /** Callers with connections of their own. Above the sessions of `HttpEndpoint`, because only these give way to others. */
+  /** Callers with separate connections. More than `HttpEndpoint.maxSessions`, because only sessions are evicted. */
   readonly maxSeats: number
-  /** How long connections of a caller without a session are kept for its next request. */
+  /** How long the connections of a caller without a session are kept for its next request. */
   readonly seatTimeout: Duration.DurationInput
 }
 
@@ -76,16 +76,16 @@ export type Services =
   | Permissions.Permissions
   | ToolCatalog.ToolCatalog
 
-/** The caller of one runtime. */
+/** How a runtime reaches its caller. */
 export interface Seat {
-  /** Answers the questions of servers. */
+  /** Answers the requests of servers. */
   readonly handlers?: InputHandlers.Handlers | undefined
   readonly approval?: Approval.Approval["Type"] | undefined
-  /** Every server starts at its first use. */
+  /** Starts every server at its first use. */
   readonly lazy: boolean
 }
 
-/** Opens the runtimes of a gateway: the shared one, and those of single callers. `NodeMcpServe` provides it. */
+/** Opens the runtimes of a gateway: the shared runtime, and one for each separate caller. `NodeMcpServe` provides it. */
 export class Runtimes extends Context.Tag("effect-mcp-runtime/server/McpServe/Runtimes")<Runtimes, {
   readonly open: (seat: Seat) => Effect.Effect<
     Context.Context<Services>,
@@ -98,9 +98,9 @@ export type Requirements = OutputGuard.OutputGuard | Runtimes | ToolSearch.ToolS
 
 /** An offer for `StdioServer` or `HttpEndpoint`. */
 export interface Gateway extends McpServer.Offer {
-  /** The shared runtime, for health and metrics; opened if it is not open. */
+  /** The shared runtime, for health and metrics. Opened at its first use. */
   readonly shared: Effect.Effect<McpRuntime.McpRuntime["Type"], McpServer.Refusal>
-  /** The number of callers with connections of their own. */
+  /** The number of callers with separate connections. */
   readonly seats: () => number
 }
 
@@ -112,7 +112,7 @@ const capabilities: JsonRpc.JsonObject = {
   logging: {}
 }
 
-/** The extensions of the servers of a seat; a disconnected one counts with its last declaration. */
+/** The extensions of the servers of a seat. A disconnected server keeps its last declaration. */
 const extensions = (gate: Duration.DurationInput) => {
   const known = new Map<string, JsonRpc.JsonObject>()
   return ({ connected, runtime, settled }: Seats.Seat): Effect.Effect<JsonRpc.JsonObject> =>
@@ -132,7 +132,7 @@ const extensions = (gate: Duration.DurationInput) => {
     })
 }
 
-/** A list of the gateway has one page. */
+/** Every list of the gateway has a single page. */
 const onePage =
   (list: (caller: McpServer.Caller) => ReturnType<McpServer.Handler>): McpServer.Handler => ({ caller, params }) =>
     params["cursor"] === undefined ? list(caller) : McpServer.invalidParams("Invalid params: unknown cursor")
@@ -149,7 +149,7 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
     const texts = PassThrough.texts(guard, output)
     const refusal = PassThrough.refusalOf(redaction.text)
     const extensionsOf = extensions(gate)
-    // before the first caller, which need not wait then
+    // opened before the first caller arrives, so that it does not wait
     if (!single) yield* Effect.forkScoped(Effect.ignoreLogged(seats.shared))
 
     const open = (peer: McpServer.Peer): Effect.Effect<McpServer.Service, never, Scope.Scope> =>
@@ -203,7 +203,7 @@ export const make = (given?: Partial<Options>): Effect.Effect<Gateway, never, Re
     }
   })
 
-/** `/health` without a token; `/status` and `/metrics` (for Prometheus) for callers. */
+/** `/health` without a token; `/status` and `/metrics` (Prometheus) with the token of the endpoint. */
 export const pages = (gateway: Gateway): ReadonlyArray<HttpEndpoint.Page> => {
   // imported on demand, because only HTTP needs these modules of @effect/platform
   const load = Effect.promise(() => import("./gateway/statusPages.ts"))

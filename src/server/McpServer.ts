@@ -1,6 +1,6 @@
 /**
- * The port between what a server offers and the ways in which callers reach it: the same for both eras, for stdio and for
- * HTTP. An offer gets whole requests; framing, eras, cancellation and limits are below it.
+ * The port between a server (`Offer`) and its transports. An offer handles complete requests, the same for both eras, stdio
+ * and HTTP; framing, eras, cancellation and limits are handled below it.
  */
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -17,14 +17,14 @@ export const codes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** Too many requests of one caller at once. */
+  /** Too many concurrent requests of one caller. */
   overloaded: -32000,
   headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022
 } as const
 
-/** An answer that is an error. Its message is sent as it is, so it must hold nothing that the caller may not know. */
+/** An error response. Its message is sent unchanged, so it must not contain secrets. */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly code: number
   readonly message: string
@@ -36,20 +36,20 @@ export const refusal = (code: keyof typeof codes, message: string, data?: JsonRp
 
 export const invalidParams = (message: string, data?: JsonRpc.Json): Refusal => refusal("invalidParams", message, data)
 
-/** Whom the server serves: the program at the other end of a pipe, a session over HTTP, or the sender of one request. */
+/** A client of this server: the parent process over stdio, a session over HTTP, or the sender of a stateless request. */
 export interface Caller {
   readonly era: Transport.Era
   readonly link: "stdio" | "http"
   readonly protocolVersion: string
-  /** Its own description; nothing is decided on it. */
+  /** As the client describes itself. No decision depends on it. */
   readonly clientInfo: JsonRpc.JsonObject | undefined
-  /** The questions that it answers. In the stateless era every request states them anew. */
+  /** The requests that it answers. In the stateless era each request declares them. */
   readonly capabilities: JsonRpc.JsonObject
-  /** The name of its bearer token, where the endpoint has tokens. */
+  /** The name of its bearer token, if the endpoint requires one. */
   readonly principal: string | undefined
 }
 
-/** The log levels, least important first. */
+/** The log levels, least severe first. */
 export const logLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
 
 export type LogLevel = typeof logLevels[number]
@@ -62,33 +62,33 @@ export interface LogMessage {
   readonly data: JsonRpc.Json
 }
 
-/** One request on its way to an answer. */
+/** A request in flight. */
 export interface Exchange {
   readonly caller: Caller
   readonly method: string
   readonly params: JsonRpc.JsonObject
   /** A header of the HTTP request. */
   readonly header: (name: string) => string | undefined
-  /** Reports progress, if the caller has asked for it. It is dropped where there is no room. */
+  /** Reports progress, if the caller requested it. Dropped when the outgoing queue is full. */
   readonly progress: (progress: McpClient.Progress) => void
-  /** Logs to the caller, if it wants this level. */
+  /** Logs to the caller, if the level is at least the one that it set. */
   readonly log: (message: LogMessage) => void
-  /** Any other notification that belongs to this request. */
+  /** Sends any other notification about this request. */
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => void
   /**
-   * Asks the caller on the way: `elicitation/create`, `sampling/createMessage`, `roots/list`. In the stateless era the
-   * question is the result of this request, and the answer comes with the next one.
+   * Sends the caller a request: `elicitation/create`, `sampling/createMessage`, `roots/list`. In the stateless era it is
+   * sent as the result of this request, and the next request brings the answer.
    */
   readonly ask: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 }
 
-/** Answers one method. Interrupted when the caller cancels, or is gone for good. */
+/** Handles one method. Interrupted when the caller cancels or disconnects for good. */
 export type Handler = (exchange: Exchange) => Effect.Effect<JsonRpc.JsonObject, Refusal>
 
-/** The way to a caller outside of its requests. */
+/** Messages to a caller that belong to no request. */
 export interface Peer {
   readonly caller: Caller
-  /** Notifies the caller, or in the stateless era its subscriptions. Dropped where there is no room. */
+  /** Notifies the caller, or in the stateless era its subscriptions. Dropped when the outgoing queue is full. */
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => void
   readonly log: (message: LogMessage) => void
   /** Fails in the stateless era, where only an `Exchange` can ask. */
@@ -99,18 +99,18 @@ export interface Watching {
   readonly ended: Effect.Effect<void>
 }
 
-/** The handlers of an offer for one caller, until the caller is gone. */
+/** The handlers of an offer for one caller, until it disconnects. */
 export interface Service {
-  /** By method; other methods are not found. */
+  /** By method. Any other method fails with `methodNotFound`. */
   readonly handlers: ReadonlyMap<string, Handler>
-  /** `capabilities.extensions` for this caller, beside the capabilities of the offer. */
+  /** `capabilities.extensions` for this caller, added to the capabilities of the offer. */
   readonly extensions?: ((caller: Caller) => Effect.Effect<JsonRpc.JsonObject>) | undefined
-  /** Calls `changed` for the changes of a resource until the scope closes, or until `ended`. */
+  /** Calls `changed` for each change of a resource until the scope closes, or until `ended`. */
   readonly watch?: ((uri: string, changed: () => void) => Effect.Effect<Watching, Refusal, Scope.Scope>) | undefined
   readonly setLogLevel?: ((level: LogLevel) => Effect.Effect<void, Refusal>) | undefined
-  /** A notification of the caller that is not about a request. */
+  /** Handles a notification of the caller, except `notifications/cancelled`. */
   readonly notified?: ((method: string, params: JsonRpc.JsonObject) => Effect.Effect<void>) | undefined
-  /** How long a list or a resource may be cached, in the stateless era (default: not at all). */
+  /** How long a list or a resource may be cached in the stateless era (default: not cached). */
   readonly hints?: ((method: string) => CacheHints) | undefined
 }
 
@@ -119,29 +119,29 @@ export interface CacheHints {
   readonly cacheScope: "public" | "private"
 }
 
-/** A server, as all its callers see it. */
+/** A server for any number of callers. */
 export interface Offer {
   readonly info: { readonly name: string; readonly version: string; readonly title?: string | undefined }
   readonly instructions?: string | undefined
   readonly capabilities: JsonRpc.JsonObject
   /**
-   * A caller has come; its scope closes when it is gone. All callers without a session over one HTTP endpoint are one
-   * peer, and their exchanges say who they are.
+   * Called for a new caller; the scope closes when it disconnects. All callers without a session of one HTTP endpoint
+   * share one peer, and each exchange has its own `caller`.
    */
   readonly open: (peer: Peer) => Effect.Effect<Service, Refusal, Scope.Scope>
 }
 
-/** The limits for one caller. */
+/** The limits of one caller. */
 export interface Limits {
   /** Bytes of one message, in either direction. */
   readonly maxMessageBytes: number
-  /** Requests of one caller at once. */
+  /** Concurrent requests of one caller. */
   readonly maxRequests: number
-  /** Messages that wait to be written. */
+  /** Outgoing messages in the queue. */
   readonly queue: number
-  /** How long an answer of the caller is waited for. */
+  /** How long to wait for an answer of the caller. */
   readonly inputTimeout: Duration.DurationInput
-  /** How long requests may go on once no more can come. */
+  /** How long requests in flight may continue after the input has ended. */
   readonly drainTimeout: Duration.DurationInput
 }
 

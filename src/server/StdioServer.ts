@@ -1,4 +1,4 @@
-/** Serves the program that has started this one, over its two pipes: callers of either era. */
+/** Serves the parent process over stdin and stdout, in either era. */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -18,26 +18,26 @@ import type * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 
-/** The two pipes of a program that is served over stdio; `NodeStdioLink.layer` has those of the process. */
+/** The input and output of a stdio server. `NodeStdioLink.layer` uses those of the process. */
 export class StdioLink extends Context.Tag("effect-mcp-runtime/server/StdioServer/StdioLink")<StdioLink, {
-  /** The bytes of the caller, until it closes its end. */
+  /** The bytes from the caller, until it closes its end. */
   readonly input: Stream.Stream<Uint8Array>
-  /** Succeeds when the text was accepted, or with `false` if the caller no longer reads. */
+  /** Succeeds with `true` when the text was accepted, and with `false` if the caller no longer reads. */
   readonly write: (text: string) => Effect.Effect<boolean>
 }>() {}
 
 export class StdioServer extends Context.Tag("effect-mcp-runtime/server/StdioServer")<StdioServer, {
-  /** Succeeds when the caller is gone, and its requests are answered or interrupted. */
+  /** Succeeds when the caller has disconnected and its requests have ended. */
   readonly ended: Effect.Effect<void>
 }>() {}
 
-/** Chunks of the input that are read ahead of their messages, so that the end of the input is seen. */
+/** Input chunks that are read ahead, so that the end of the input is noticed while messages are handled. */
 const readAhead = 64
 
-/** The length of one write, unless one message is longer. */
+/** The size of one write, unless a single message is longer. */
 const writeLength = 64 * 1024
 
-/** Writes the messages, until there are no more or the caller no longer reads. */
+/** Writes messages until the outbox ends or the caller no longer reads. */
 const writing = (
   outbox: Mailbox.ReadonlyMailbox<JsonRpc.Message>,
   { write }: StdioLink["Type"],
@@ -59,7 +59,7 @@ const writing = (
     }
   }).pipe(Effect.catchAllCause((cause) => RuntimeLog.error("Writing to the caller failed", cause)))
 
-/** The lines of the input. A line over the limit comes once, when it has ended. */
+/** The lines of the input. A line over the limit is emitted once, when it has ended. */
 const linesOf = <E, R>(
   input: Stream.Stream<Uint8Array, E, R>,
   maxBytes: number
@@ -117,7 +117,7 @@ export const serve = (
       Effect.forkScoped
     )
     const writer = yield* Effect.forkScoped(writing(outbox, link, limits))
-    // a caller that has closed its input may not read either, and then the reader cannot go on
+    // bounded, because a caller that has closed its input may not read either, which blocks the reader
     const read = Effect.raceFirst(
       Fiber.join(reader),
       Effect.zipRight(Deferred.await(inputEnded), Effect.sleep(drainTimeout))
@@ -128,11 +128,11 @@ export const serve = (
       Effect.zipRight(outbox.end),
       Effect.zipRight(BoundedWait.within(drainTimeout)(Fiber.join(writer)))
     )
-    // once the caller no longer reads, the requests in flight are for no one
+    // the writer ends first if the caller no longer reads; requests in flight are then interrupted
     yield* Effect.raceFirst(served, Fiber.join(writer))
   }))
 
-/** Serves as long as the layer lives. */
+/** Serves until the scope of the layer closes. */
 export const layer = <E, R>(
   offer: Effect.Effect<McpServer.Offer, E, R>,
   options?: Partial<McpServer.Limits>

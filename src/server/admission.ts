@@ -1,4 +1,4 @@
-/** The checks of an HTTP request before the protocol acts on it: host, origin, token, types, size and headers. */
+/** Checks of an HTTP request before the protocol handles it: host, origin, token, media types, size and headers. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ export type Response = HttpServerResponse.HttpServerResponse
 
 type Headers = Readonly<Record<string, string>>
 
-/** No cache may keep a response, and no browser may guess its type. */
+/** Forbids caching and content sniffing. */
 export const always: Headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
 export const json = (status: number, text: string, headers: Headers = {}): Response =>
@@ -32,7 +32,7 @@ export const failure = (
   headers: Headers = status === 503 ? { "retry-after": "1" } : {}
 ): Response => json(status, JSON.stringify(Messages.failure(id, refusal)), headers)
 
-/** Fails with a response that answers no request of the protocol. */
+/** Fails with an error response that belongs to no JSON-RPC request. */
 export const refuse = (
   status: number,
   message: string,
@@ -50,11 +50,11 @@ const hostOf = (origin: string): string | undefined => {
   return whole === "null" || (protocol !== "http:" && protocol !== "https:") ? undefined : host
 }
 
-/** The hosts that are named, and the origins of pages that are allowed: those of these hosts, and others. */
+/** Tests for the `Host` and `Origin` headers. The origins of allowed hosts are allowed too. */
 export const hosts = ({ hosts, origins }: HttpEndpoint.Options) => {
   const names = new Set(hosts.map((host) => host.toLowerCase()))
   const pages = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, "")))
-  /** A host with a port is allowed by its name; a name that is allowed with a port needs it. */
+  /** A name without a port allows every port. */
   const isNamed = (host: string): boolean => {
     const name = host.toLowerCase()
     return names.has(name) || names.has(name.replace(/:\d{1,5}$/, ""))
@@ -66,9 +66,9 @@ export const hosts = ({ hosts, origins }: HttpEndpoint.Options) => {
   return { isNamed, isAllowed }
 }
 
-/** The name of the bearer token, where there are tokens. */
+/** Authenticates a request by its bearer token, and returns the name of the token. */
 export const principal = ({ tokens }: HttpEndpoint.Options, { info: { name } }: McpServer.Offer) => {
-  // digests are compared, so that the time says nothing about the tokens
+  // digests are compared, so that the duration reveals nothing about the tokens
   const principals = new Map(Object.entries(tokens).map(([name, token]) => [sha256(Redacted.value(token)), name]))
   const challenge = { "www-authenticate": `Bearer realm="${name.replace(/[^\w .-]/g, "")}"` }
   return ({ authorization = "" }: Received): Effect.Effect<string | undefined, Response> => {
@@ -76,7 +76,7 @@ export const principal = ({ tokens }: HttpEndpoint.Options, { info: { name } }: 
     const token = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1]
     const principal = token === undefined ? undefined : principals.get(sha256(token))
     return principal === undefined
-      ? refuse(401, "Unauthorized: a bearer token is needed", challenge)
+      ? refuse(401, "Unauthorized: a valid bearer token is required", challenge)
       : Effect.succeed(principal)
   }
 }
@@ -86,13 +86,13 @@ export const principal = ({ tokens }: HttpEndpoint.Options, { info: { name } }: 
 export const accepts = (header: string | undefined, type: string): boolean => {
   const [kind] = type.split("/")
   return header === undefined ||
-    header.toLowerCase().split(",").some((one) => {
-      const range = one.split(";", 1)[0]!.trim()
+    header.toLowerCase().split(",").some((accepted) => {
+      const range = accepted.split(";", 1)[0]!.trim()
       return range === type || range === "*/*" || range === `${kind}/*`
     })
 }
 
-/** How much of a body over the limit is read, because a connection that breaks carries no response. */
+/** Bytes over the limit that are still read, because closing the connection earlier would lose the response. */
 const maxIgnored = 4 * 1024 * 1024
 
 /** The text of a POST. */
@@ -101,8 +101,8 @@ export const body = (
   limit: number
 ): Effect.Effect<string, Response> => {
   const { accept, "content-length": length, "content-type": type = "" } = request.headers
-  const tooLarge = () => refuse(413, `Content Too Large: more than ${limit} bytes`, { connection: "close" })
-  const broken = () => refuse(400, "Bad Request: the body ended too early", {}, "parse")
+  const tooLarge = () => refuse(413, `Content Too Large: the limit is ${limit} bytes`, { connection: "close" })
+  const broken = () => refuse(400, "Bad Request: the body is incomplete", {}, "parse")
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     return refuse(415, "Unsupported Media Type: send application/json")
   }
@@ -110,7 +110,7 @@ export const body = (
     return refuse(406, "Not Acceptable: accept both application/json and text/event-stream")
   }
   if (Number(length ?? 0) > limit) return tooLarge()
-  // node ends a body at the length that it announces
+  // Node ends the body at its announced length
   if (length !== undefined) return Effect.catchAll(request.text, broken)
   return Effect.suspend(() => {
     let chunks: Array<Uint8Array> = []
@@ -133,17 +133,17 @@ export const body = (
 // Headers of the stateless era
 
 const mismatch = (id: JsonRpc.Id, header: string, value: string | undefined, field: string) => {
-  const fault = value === undefined ? "missing" : `not the request's ${field}`
-  return Effect.fail(failure(400, McpServer.refusal("headerMismatch", `Header mismatch: ${header} is ${fault}`), id))
+  const fault = value === undefined ? "is missing" : `does not match the ${field} of the request`
+  return Effect.fail(failure(400, McpServer.refusal("headerMismatch", `Header mismatch: ${header} ${fault}`), id))
 }
 
-/** Checks the headers that repeat the version, the method and the name of a request for proxies. */
+/** Checks the headers that repeat the version, method and name of a request for proxies. */
 export const repeated = (
   { id, method, params }: Messages.Request,
   header: McpServer.Exchange["header"]
 ): Effect.Effect<void, Response> => {
   const version = Messages.metaOf(params)[Protocol.metaKey.protocolVersion]
-  // a request without a version fails for that
+  // a request without a version fails later, with an error about the version
   if (typeof version !== "string") return Effect.void
   const given = header("mcp-protocol-version")
   if (given !== version) return mismatch(id, "MCP-Protocol-Version", given, "version")

@@ -1,4 +1,4 @@
-/** One caller, or all callers of one address without a session: their requests in flight, of either era. */
+/** The requests in flight of one caller, or of all callers without a session at one endpoint. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,18 +16,18 @@ import * as SessionEra from "./sessionEra.ts"
 import * as StatelessEra from "./statelessEra.ts"
 
 export interface Conversation {
-  /** Of the session, from the `initialize` request on. */
+  /** The version of the session, from the `initialize` request on. */
   readonly protocolVersion: () => string | undefined
   /** True once the handshake of the session has succeeded. */
   readonly isOpen: () => boolean
-  /** Acts on a message. Requests, and most notifications, go on after it returns. */
+  /** Handles a message. Requests and most notifications continue after it returns. */
   readonly receive: (message: Messages.Received, arrival: Exchange.Arrival) => Effect.Effect<void>
-  /** Interrupts the request of an id or a key, which is not answered then. */
+  /** Interrupts the request with this id or key. An interrupted request gets no response. */
   readonly cancel: (key: unknown) => void
   readonly isIdle: () => boolean
-  /** Ends the subscriptions of the stateless era in good order. */
+  /** Ends the subscriptions of the stateless era gracefully. */
   readonly end: Effect.Effect<void>
-  /** Ends them, fails the open questions, and gives the requests in flight some time. */
+  /** Ends the subscriptions, fails the open questions, and waits for the requests in flight up to `drainTimeout`. */
   readonly drain: Effect.Effect<void>
 }
 
@@ -36,9 +36,9 @@ const full = McpServer.refusal("overloaded", "Too many requests at once")
 const bug = McpServer.refusal("internal", "Internal error")
 
 const died = (method: string, cause: Cause.Cause<never>): Effect.Effect<void> =>
-  RuntimeLog.error(`The handler of ${method.slice(0, 128)} died with a defect`, cause)
+  RuntimeLog.error(`The handler of ${method.slice(0, 128)} failed with a defect`, cause)
 
-/** Sends the answer of a handler, unless it is interrupted. Defects go to the log and not to the caller. */
+/** Sends the response of a handler, unless it is interrupted. Defects are logged and not sent. */
 const answer = (
   request: Exchange.Request,
   handle: (request: Exchange.Request, current: Exchange.CurrentRequest) => Exchange.Result
@@ -66,7 +66,7 @@ export const make = (serving: Exchange.Serving): Effect.Effect<Conversation, nev
     const { drainTimeout, maxRequests } = serving.limits
     const session = yield* SessionEra.make(serving)
     const stateless = yield* StatelessEra.make(serving)
-    /** Includes cancelled requests that have not ended yet, and notifications. */
+    /** All handlers, including those of notifications and of cancelled requests that have not ended. */
     const running = yield* FiberSet.make<void>()
     const fork = yield* FiberSet.runtime(running)<never>()
     const requests = new Map<unknown, Fiber.RuntimeFiber<void>>()
@@ -88,7 +88,7 @@ export const make = (serving: Exchange.Serving): Effect.Effect<Conversation, nev
 
     const cancel = (key: unknown): void => {
       const fiber = requests.get(key)
-      // a cancelled request has no answer, so its id is free at once
+      // a cancelled request has no response, so its id can be used again at once
       requests.delete(key)
       fiber?.unsafeInterruptAsFork(fiber.id())
     }
@@ -115,7 +115,7 @@ export const make = (serving: Exchange.Serving): Effect.Effect<Conversation, nev
       }
     }
 
-    const waited = Effect.zipRight(
+    const drained = Effect.zipRight(
       BoundedWait.within(Duration.decode(drainTimeout))(FiberSet.awaitEmpty(running)),
       Effect.suspend(() => Fiber.interruptAll(requests.values()))
     )
@@ -126,6 +126,6 @@ export const make = (serving: Exchange.Serving): Effect.Effect<Conversation, nev
       cancel,
       isIdle: () => requests.size === 0,
       end: stateless.end,
-      drain: stateless.end.pipe(Effect.zipRight(Effect.sync(session.close)), Effect.zipRight(waited))
+      drain: stateless.end.pipe(Effect.zipRight(Effect.sync(session.close)), Effect.zipRight(drained))
     }
   })

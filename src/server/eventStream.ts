@@ -1,6 +1,6 @@
 /**
- * One event stream to a caller over HTTP. Messages wait here until they are read, and for a while after that, because the
- * connection may have broken before they arrived.
+ * One event stream to a caller over HTTP. Events are kept until they are read and for some time after that, so that a caller
+ * whose connection broke can resume.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,13 +11,13 @@ import type * as Exchange from "./exchange.ts"
 import * as Messages from "./messages.ts"
 
 export interface Options {
-  /** Without a name the stream cannot be resumed, and nothing is kept that was read. */
+  /** The stream id within its session. Without a name the stream cannot be resumed, and read events are dropped. */
   readonly name?: string
-  /** Begins the stream with an event that carries only its id, for versions that know such events. */
+  /** Starts the stream with a priming event, which has an id and no data. */
   readonly primes?: boolean
   readonly maxMessageBytes: number
   readonly keepAlive: Duration.DurationInput
-  /** Runs when a reader leaves before the end. `isAbandoned` tells, then and later, whether no other reader has come. */
+  /** Runs when a reader disconnects before the end. `isAbandoned` is true until another reader connects. */
   readonly left?: (isAbandoned: () => boolean) => Effect.Effect<void>
 }
 
@@ -28,28 +28,28 @@ export interface Event {
   readonly code: number | undefined
 }
 
-/** The events kept for a reader that is away or behind; the last event is always kept. */
+/** The limits of the kept events. The last event is always kept. */
 const maxEvents = 512
 const maxBytes = 4 * 1024 * 1024
 
-/** Milliseconds after which a caller reconnects. */
+/** Milliseconds after which a caller should reconnect. */
 const retry = 1_000
 
-/** Without a first chunk no part of the response is sent. */
+/** The first chunk, without which Node does not send the headers. */
 const opening = ": open\n\n"
 const heartbeat = ": keep-alive\n\n"
 
 export class EventStream implements Exchange.Output {
   readonly #options: Options
-  /** Open while there is an event that was not read, at the end, and when another reader has come. */
+  /** Open while there are unread events, at the end, and when another reader connects. */
   readonly #readable = Effect.unsafeMakeLatch()
   readonly #writable = Effect.unsafeMakeLatch(true)
   #events: Array<Event> = []
   #bytes = 0
-  /** The numbers of the last event, and of the last one that was read. */
+  /** The numbers of the last event and of the last read event. */
   #last = 0
   #read = 0
-  /** Only the latest reader is served. */
+  /** The number of the latest reader, the only one that is served. */
   #readers = 0
   isAttached = false
   isEnded = false
@@ -60,7 +60,7 @@ export class EventStream implements Exchange.Output {
 
   readonly send = (message: JsonRpc.Message): Effect.Effect<void> =>
     Effect.suspend(() => {
-      // another sender may have taken the room
+      // checked again after the wait, because another sender may have filled the buffer
       if (!this.#hasRoom()) return Effect.zipRight(this.#writable.await, this.send(message))
       this.offer(message)
       return Effect.void
@@ -81,7 +81,7 @@ export class EventStream implements Exchange.Output {
     this.#signal()
   }
 
-  /** Waits up to the limit for an event or the end. */
+  /** Waits for an event or the end, up to the limit. */
   ready(limit: Duration.DurationInput): Effect.Effect<void> {
     if (this.isEnded) return Effect.void
     return this.#readable.await.pipe(Effect.timeoutOption(limit), Effect.onInterrupt(() => this.#left()), Effect.asVoid)
@@ -96,7 +96,7 @@ export class EventStream implements Exchange.Output {
     return this.#events[0]
   }
 
-  /** The events after those that were read, or after the one with this number. A previous reader gets no more. */
+  /** The unread events, or those after this number. Ends the stream of the previous reader. */
   stream(after?: number): Stream.Stream<Uint8Array> {
     return Stream.unwrap(Effect.sync(() => {
       const reader = ++this.#readers
@@ -157,7 +157,7 @@ export class EventStream implements Exchange.Output {
     return unread < maxEvents && (unread === 0 || this.#bytes < maxBytes)
   }
 
-  /** Wakes the reader and the senders, if there is something for them. */
+  /** Opens or closes the latches of the reader and the senders. */
   #signal(): void {
     if (this.isEnded || this.#read < this.#last) this.#readable.unsafeOpen()
     else this.#readable.unsafeClose()
@@ -165,7 +165,7 @@ export class EventStream implements Exchange.Output {
     else this.#writable.unsafeClose()
   }
 
-  /** Drops the oldest events: those that were read, and without a reader any. */
+  /** Drops the oldest events over the limits. While a reader is attached, unread events are kept. */
   #prune(): void {
     let from = 0
     while (this.#events.length - from > 1 && (this.#events.length - from > maxEvents || this.#bytes > maxBytes)) {
@@ -177,7 +177,7 @@ export class EventStream implements Exchange.Output {
   }
 }
 
-/** The name of the stream and the number of the event in an event id. */
+/** The stream name and the event number in an event id. */
 export const parseId = (id: string): { readonly name: string; readonly number: number } | undefined => {
   const [, name, number] = /^([0-9a-z]{1,64})\/(\d{1,9})$/.exec(id) ?? []
   return name === undefined ? undefined : { name, number: Number(number) }

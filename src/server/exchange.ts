@@ -1,36 +1,36 @@
-/** One request of a caller on its way to an answer, the same for both eras and both transports. */
+/** A request in flight, the same for both eras and both transports. */
 import * as Effect from "effect/Effect"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 
-/** Where messages to a caller go: a pipe, or one event stream. */
+/** The destination of messages to a caller: stdout or an event stream. */
 export interface Output {
-  /** Waits for room. Messages to a caller that is gone are dropped. */
+  /** Waits while the queue is full. Messages to a disconnected caller are dropped. */
   readonly send: (message: JsonRpc.Message) => Effect.Effect<void>
-  /** Drops the message if there is no room. */
+  /** Drops the message if the queue is full. */
   readonly offer: (message: JsonRpc.Message) => void
 }
 
-/** How a message has arrived, and where its answer goes. */
+/** The context of a received message, and the destination of its response. */
 export interface Arrival {
   readonly output: Output
   readonly principal: string | undefined
   readonly header: McpServer.Exchange["header"]
-  /** Called once everything that the message led to was sent. */
+  /** Called when the response has been sent, or at once if there is none. */
   readonly done: () => void
-  /** Replaces the id of a request, where ids of several callers meet. */
+  /** Identifies the request in place of its id, if several callers share one conversation. */
   readonly key?: symbol
-  /** Known from a header; otherwise the message tells. */
+  /** Set if a header names the era. Otherwise the message decides. */
   readonly era?: "stateless"
 }
 
-/** An offer, and the caller that it is served to. */
+/** An offer, and the connection over which it is served. */
 export interface Serving {
   readonly offer: McpServer.Offer
   readonly limits: McpServer.Limits
   readonly link: McpServer.Caller["link"]
-  /** For messages that belong to no request. */
+  /** The destination of messages that belong to no request. */
   readonly output?: Output
 }
 
@@ -38,10 +38,10 @@ export interface Request extends Messages.Request, Arrival {}
 
 export type Result = Effect.Effect<JsonRpc.JsonObject, McpServer.Refusal>
 
-/** The request, until it is answered: after that the handler can send nothing for it. */
+/** The request until its response is sent, and then `undefined`, so that a late handler sends nothing. */
 export type CurrentRequest = () => Request | undefined
 
-/** The caller that an `initialize` request or the `_meta` of a stateless request describes, under these keys. */
+/** Reads the caller from an `initialize` request or from the `_meta` of a stateless request, by these keys. */
 export const callerOf = (
   source: JsonRpc.JsonObject,
   keys: Readonly<Record<"protocolVersion" | "clientCapabilities" | "clientInfo", string>>,
@@ -77,7 +77,7 @@ export const capabilitiesFor = (
     (extensions) => Object.keys(extensions).length === 0 ? capabilities : { ...capabilities, extensions }
   )
 
-/** The notifications and log messages to an output, from a level on. */
+/** Sends notifications, and log messages of at least this level, to an output. */
 export const notifying = (
   output: () => Output | undefined,
   level: () => McpServer.LogLevel | undefined
@@ -94,7 +94,7 @@ export const notifying = (
   }
 }
 
-/** The exchange of a request whose later rounds are other requests: `current` is the one that waits for the answer. */
+/** The exchange of a request. In the stateless era later requests continue it; `current` is the latest of them. */
 export const make = (
   { header, method, params }: Request,
   current: CurrentRequest,
@@ -114,7 +114,7 @@ export const make = (
     progress: ({ message, progress, total }) => {
       const { progressToken } = Messages.metaOf(current()?.params ?? {})
       if (typeof progressToken !== "string" && typeof progressToken !== "number") return
-      // the protocol wants it to grow, and JSON has no infinite numbers
+      // progress must increase, and JSON has no infinite numbers
       if (!Number.isFinite(progress) || progress <= last) return
       last = progress
       const known = Number.isFinite(total) ? { total } : {}
@@ -122,6 +122,11 @@ export const make = (
     }
   }
 }
+
+/** Subscriptions of one session, or of all stateless callers. */
+export const maxSubscriptions = 1_024
+
+export const tooManySubscriptions = McpServer.refusal("overloaded", "Too many subscriptions")
 
 export const methodNotFound = (method: string): McpServer.Refusal =>
   McpServer.refusal("methodNotFound", `Method not found: ${method.slice(0, 128)}`)

@@ -1,4 +1,4 @@
-/** JSON-RPC messages of callers, which may be any text, and the texts of the messages to them. */
+/** Parses JSON-RPC messages from untrusted text, and serializes the messages to callers. */
 import { objectOf } from "../client/messages.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import * as McpServer from "./McpServer.ts"
@@ -12,7 +12,7 @@ export interface Request {
   readonly params: JsonRpc.JsonObject
 }
 
-/** A message as it was received. */
+/** A received message. */
 export type Received =
   | Request
   | { readonly _tag: "Notification"; readonly method: string; readonly params: JsonRpc.JsonObject }
@@ -30,13 +30,15 @@ const invalid = (id: unknown, code: keyof typeof McpServer.codes, message: strin
 })
 
 export const tooLarge = (limit: number, id?: JsonRpc.Id): Received =>
-  invalid(id, "invalidRequest", `Invalid Request: more than ${limit} bytes`)
+  invalid(id, "invalidRequest", `Invalid Request: the message is larger than ${limit} bytes`)
 
 const readValue = (value: unknown): Received => {
-  if (!JsonRpc.isObject(value)) return invalid(null, "invalidRequest", "Invalid Request: a message is one JSON object")
+  if (!JsonRpc.isObject(value)) {
+    return invalid(null, "invalidRequest", "Invalid Request: a message must be a JSON object")
+  }
   const { id, jsonrpc, method, params } = value
   if (jsonrpc !== "2.0") return invalid(id, "invalidRequest", "Invalid Request: jsonrpc must be \"2.0\"")
-  // a response is never answered, or two peers that misunderstand each other would never end
+  // an invalid response gets no error response, because two peers could then send errors to each other forever
   if (method === undefined && ("result" in value || "error" in value)) {
     return { _tag: "Response", message: objectOf(value) }
   }
@@ -51,10 +53,10 @@ const readValue = (value: unknown): Received => {
   return { _tag: "Request", id, method, params: objectOf(params) }
 }
 
-/** The one version that has batches. */
+/** The only version with batches. */
 const withBatches = "2025-03-26"
 
-/** The messages in a text: one, or those of a batch where the version has batches. */
+/** The messages in a text: one, or a batch if the version allows batches. */
 export const read = (text: string, version: string | undefined, maxBatch: number): ReadonlyArray<Received> => {
   const value = JsonRpc.parse(text)
   if (value === undefined) return [invalid(null, "parse", "Parse error: not JSON")]
@@ -78,14 +80,11 @@ const stringify = (message: JsonRpc.Message): string | undefined => {
   }
 }
 
-/**
- * The text of a message. An answer that is too large, or nested too deeply, is replaced by an error; other messages are
- * dropped.
- */
+/** Serializes a message. A response that is too large or nested too deeply becomes an error; other messages are dropped. */
 export const write = (message: JsonRpc.Message, limit: number): string | undefined => {
   const text = stringify(message)
   if (text !== undefined && (3 * text.length <= limit || Buffer.byteLength(text) <= limit)) return text
   if ("method" in message || message.id === null) return undefined
-  const why = text === undefined ? "cannot be written as JSON" : `is larger than ${limit} bytes`
-  return stringify(failure(message.id, McpServer.refusal("internal", `Internal error: the answer ${why}`)))
+  const why = text === undefined ? "cannot be serialized" : `is larger than ${limit} bytes`
+  return stringify(failure(message.id, McpServer.refusal("internal", `Internal error: the response ${why}`)))
 }

@@ -1,4 +1,4 @@
-/** A limited number of values in scopes of their own, which close when the values have not been used for a time. */
+/** A limited number of values, each with a scope that closes when the value has been idle for a time. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -12,19 +12,19 @@ import * as Nonce from "../safety/Nonce.ts"
 export interface Options<A> {
   readonly max: number
   readonly timeout: Duration.DurationInput
-  /** True while a value is in use, although it is not looked up. */
+  /** True while a value is in use. A value in use does not expire. */
   readonly isBusy: (value: A) => boolean
-  /** At the limit, the value that was unused for longest gives way. */
+  /** Removes the value that has been idle longest when the table is full. Otherwise `open` fails. */
   readonly evicts: boolean
 }
 
 export interface ScopedTable<A> {
-  /** Makes a value under an id that cannot be guessed, or fails with `full`. Returns what the first use gives. */
+  /** Makes a value under a random id, or fails with `full`. Returns the result of the first use. */
   readonly open: <B, E, R>(
     make: (id: string) => Effect.Effect<readonly [value: A, first: B], E, R>,
     full: NoInfer<E>
   ) => Effect.Effect<B, E, Exclude<R, Scope.Scope>>
-  /** Looking a value up counts as its use. */
+  /** A lookup counts as a use. */
   readonly find: (id: string) => A | undefined
   /** Removes a value at once, and returns the fiber that closes its scope. */
   readonly remove: (id: string) => Effect.Effect<Fiber.Fiber<void>>
@@ -53,7 +53,7 @@ export const make = <A>(
           : FiberSet.run(closing, Effect.uninterruptible(Scope.close(entry.scope, Exit.void)))
       })
 
-    /** The values that are not in use, the longest unused first. */
+    /** The idle values, those idle longest first. */
     const idle = () =>
       Array.from(entries, ([id, { usedAt, value }]) => ({ id, usedAt, value }))
         .filter(({ value }) => !isBusy(value))

@@ -1,4 +1,4 @@
-/** The session era: the handshake of a caller, its requests, the questions to it, and what it has subscribed to. */
+/** The session era: the handshake of a caller, its requests, its subscriptions, and requests to it. */
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -20,10 +20,10 @@ const initializeKeys = {
   clientInfo: "clientInfo"
 }
 
-// Questions to the caller
+// Requests to the caller
 
-const gone = McpServer.refusal("internal", "The caller is gone, or cannot be asked")
-const silent = McpServer.refusal("internal", "The caller has not answered in time")
+const gone = McpServer.refusal("internal", "The client has disconnected or cannot be asked")
+const silent = McpServer.refusal("internal", "The client did not answer in time")
 
 const questions = (inputTimeout: Duration.DurationInput) => {
   const open = new Map<unknown, Deferred.Deferred<JsonRpc.JsonObject, McpServer.Refusal>>()
@@ -42,7 +42,7 @@ const questions = (inputTimeout: Duration.DurationInput) => {
           output()?.offer({ jsonrpc: "2.0", method: "notifications/cancelled", params })
         })
         return Effect.zipRight(to.send({ jsonrpc: "2.0", id, method, params }), Deferred.await(answer)).pipe(
-          // also at the timeout, which interrupts the wait
+          // also after the timeout, which interrupts the wait
           Effect.onInterrupt(() => withdraw),
           Effect.timeoutFail({ duration: inputTimeout, onTimeout: () => silent }),
           Effect.ensuring(Effect.sync(() => open.delete(id)))
@@ -54,7 +54,7 @@ const questions = (inputTimeout: Duration.DurationInput) => {
       const { code, data, message } = Messages.objectOf(error)
       const refusal = new McpServer.Refusal({
         code: typeof code === "number" ? code : McpServer.codes.internal,
-        message: typeof message === "string" ? message : "The caller has refused",
+        message: typeof message === "string" ? message : "The client refused",
         data
       })
       Deferred.unsafeDone(answer, JsonRpc.isObject(error) ? refusal : Effect.succeed(Messages.objectOf(result)))
@@ -69,36 +69,37 @@ const questions = (inputTimeout: Duration.DurationInput) => {
 
 // Subscriptions to resources
 
-const maxSubscriptions = 1_024
-const crowded = McpServer.refusal("overloaded", "Too many subscriptions")
-const unsubscribed = McpServer.refusal("invalidRequest", "Invalid Request: unsubscribed before the subscription began")
+const unsubscribed = McpServer.refusal(
+  "invalidRequest",
+  "Invalid Request: unsubscribed before the subscription started"
+)
 
 interface Subscription {
-  readonly begun: Deferred.Deferred<void, McpServer.Refusal>
+  readonly started: Deferred.Deferred<void, McpServer.Refusal>
   readonly fiber: Fiber.RuntimeFiber<void, McpServer.Refusal>
-  /** The requests that wait for its beginning. */
+  /** The requests that wait for its start. */
   waiting: number
 }
 
 type Watch = NonNullable<McpServer.Service["watch"]>
 
-/** One subscription for each address, which ends with `unsubscribe`, with its watch, and with the session. */
+/** One subscription per URI, which ends with `unsubscribe`, with its watch, or with the session. */
 const makeSubscriptions = (notify: McpServer.Peer["notify"]) =>
   Effect.map(FiberSet.makeRuntime<never, void, McpServer.Refusal>(), (fork) => {
     const all = new Map<string, Subscription>()
 
     const start = (watch: Watch, uri: string): Subscription => {
-      const begun = Deferred.unsafeMake<void, McpServer.Refusal>(FiberId.none)
+      const started = Deferred.unsafeMake<void, McpServer.Refusal>(FiberId.none)
       const watching = watch(uri, () => notify("notifications/resources/updated", { uri }))
       const fiber = fork(Effect.scoped(Effect.flatMap(
         watching,
-        ({ ended }) => Effect.zipRight(Deferred.succeed(begun, undefined), ended)
+        ({ ended }) => Effect.zipRight(Deferred.succeed(started, undefined), ended)
       )))
-      const subscription = { begun, fiber, waiting: 0 }
+      const subscription = { started, fiber, waiting: 0 }
       all.set(uri, subscription)
       fiber.addObserver((exit) => {
         if (all.get(uri) === subscription) all.delete(uri)
-        Deferred.unsafeDone(begun, Exit.isInterrupted(exit) ? unsubscribed : exit)
+        Deferred.unsafeDone(started, Exit.isInterrupted(exit) ? unsubscribed : exit)
       })
       return subscription
     }
@@ -110,14 +111,14 @@ const makeSubscriptions = (notify: McpServer.Peer["notify"]) =>
         return subscription === undefined ? Effect.void : Fiber.interrupt(subscription.fiber)
       })
 
-    /** Succeeds when changes are notified. Requests for the same address wait for one beginning, unless all are cancelled. */
+    /** Succeeds when the watch has started. Requests for the same URI share it; it ends if all of them are cancelled. */
     const subscribe = (watch: Watch, uri: string): Effect.Effect<void, McpServer.Refusal> =>
       Effect.suspend(() => {
         const known = all.get(uri)
-        if (known === undefined && all.size >= maxSubscriptions) return crowded
+        if (known === undefined && all.size >= Exchange.maxSubscriptions) return Exchange.tooManySubscriptions
         const subscription = known ?? start(watch, uri)
         subscription.waiting++
-        return Deferred.await(subscription.begun).pipe(
+        return Deferred.await(subscription.started).pipe(
           Effect.onInterrupt(() =>
             subscription.waiting === 1 && all.get(uri) === subscription ? end(uri) : Effect.void
           ),
@@ -144,12 +145,12 @@ export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
     const initialize = ({ params, principal }: Exchange.Request): Exchange.Result =>
       Effect.gen(function*() {
         if (caller !== undefined) {
-          return yield* McpServer.refusal("invalidRequest", "Invalid Request: this session is initialized already")
+          return yield* McpServer.refusal("invalidRequest", "Invalid Request: the session is already initialized")
         }
         const read = yield* Exchange.callerOf(params, initializeKeys, { era: "session", link, principal })
         const protocolVersion = Protocol.sessionVersions.includes(read.protocolVersion)
           ? read.protocolVersion
-          // the best known one, and the caller decides
+          // the newest known version; the caller disconnects if it does not support it
           : Protocol.sessionVersions[0]!
         const known = caller = { ...read, protocolVersion }
         const peer = { caller: known, ask: ask(() => output), ...toCaller }
@@ -166,7 +167,7 @@ export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
         const { method, params } = request
         if (method === "ping") return {}
         if (method === "initialize") return yield* initialize(request)
-        // messages behind a handshake that takes its time wait for it
+        // requests wait for a handshake in flight
         const opened = yield* service.settled
         if (opened === undefined || caller === undefined) {
           return yield* McpServer.refusal(
@@ -184,7 +185,7 @@ export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
         if (method === "logging/setLevel" && "logging" in offer.capabilities) {
           const wanted = McpServer.logLevelOf(params["level"])
           if (wanted === undefined) {
-            return yield* McpServer.invalidParams("Invalid params: level is not a log level")
+            return yield* McpServer.invalidParams("Invalid params: level must be a log level")
           }
           level = wanted
           yield* setLogLevel?.(wanted) ?? Effect.void
@@ -200,9 +201,7 @@ export const make = ({ limits, link, offer, output }: Exchange.Serving) =>
       })
 
     return {
-      /** Known from the `initialize` request on. */
       protocolVersion: () => caller?.protocolVersion,
-      /** True once the handshake has succeeded. */
       isOpen: () => service.current() !== undefined,
       handle,
       notified: (method: string, params: JsonRpc.JsonObject) =>

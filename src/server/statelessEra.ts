@@ -1,4 +1,4 @@
-/** The stateless era: every request states who sends it and what its sender can be asked, and depends on none before it. */
+/** The stateless era: every request describes its sender and its capabilities, and is independent of earlier requests. */
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import * as Exchange from "./exchange.ts"
 import * as McpServer from "./McpServer.ts"
 import * as Messages from "./messages.ts"
 
-/** True for a request of this era, even if it leaves out required fields. */
+/** True for a request of this era, even if required fields are missing. */
 export const includes = ({ method, params }: Messages.Request): boolean =>
   method === "server/discover" || method === "subscriptions/listen" ||
   Messages.metaOf(params)[Protocol.metaKey.protocolVersion] !== undefined
@@ -23,12 +23,12 @@ export const includes = ({ method, params }: Messages.Request): boolean =>
 export const unsupported = (requested: string, supported: ReadonlyArray<string>): McpServer.Refusal =>
   McpServer.refusal("unsupportedVersion", "Unsupported protocol version", { supported, requested })
 
-/** A caller needs the capability that is the first part of the method. */
+/** Fails unless the caller declares the capability, which is the first part of the method. */
 const asking = ({ capabilities }: McpServer.Caller, ask: McpServer.Exchange["ask"]): McpServer.Exchange["ask"] => {
   return (method, params) => {
     const needed = method.split("/", 1).join()
     if (JsonRpc.isObject(capabilities[needed])) return ask(method, params)
-    const message = `The caller cannot be asked: ${needed} is not among its capabilities`
+    const message = `The client does not declare the capability ${needed}`
     return McpServer.refusal("missingCapability", message, { requiredCapabilities: { [needed]: {} } })
   }
 }
@@ -44,8 +44,8 @@ const cacheable: ReadonlySet<string> = new Set([
 
 const notCached: McpServer.CacheHints = { ttlMs: 0, cacheScope: "private" }
 
-// Questions to the caller. The request ends with the questions, the handler waits in a fiber of its own, and the request that
-// brings the answers finds it by a state that cannot be guessed.
+// Questions to the caller. The questions are the result of the request. The handler waits in its own fiber, and the request
+// with the answers finds it by a random `requestState`.
 
 interface Question {
   readonly method: string
@@ -53,7 +53,7 @@ interface Question {
   readonly answer: Deferred.Deferred<JsonRpc.JsonObject>
 }
 
-/** A handler in a fiber of its own, over all its rounds. */
+/** A handler in its own fiber, over all its rounds. */
 class Asking {
   readonly fiber: Fiber.RuntimeFiber<JsonRpc.JsonObject, McpServer.Refusal>
   readonly questions = new Map<string, Question>()
@@ -96,25 +96,25 @@ class Asking {
   }
 }
 
-/** The part that is equal in the requests of all rounds. */
+/** The part of a request that is the same in all rounds. */
 const identityOf = ({ method, params, principal = "" }: Exchange.Request): string => {
   const { _meta, inputResponses: _answers, requestState: _state, ...rest } = params
   return canonicalJson([principal, method, rest])
 }
 
-const unknownState = McpServer.invalidParams("Invalid params: this requestState is not known, or has expired")
+const unknownState = McpServer.invalidParams("Invalid params: requestState is unknown or has expired")
 
 const maxParked = 1_024
-const tooManyParked = McpServer.refusal("overloaded", "Too many requests wait for answers")
+const tooManyParked = McpServer.refusal("overloaded", "Too many requests are waiting for input")
 
-/** Questions that are asked side by side leave together. */
+/** Questions that are asked within this time are sent together. */
 const gathering = "5 millis"
 
-/** Runs a handler to its result or its questions. A request that answers questions goes on with their handler. */
+/** Runs a handler until its result or its questions. A request with answers continues the handler that asked. */
 const roundTrips = (inputTimeout: Duration.DurationInput) =>
   Effect.gen(function*() {
     const nonce = yield* Nonce.Nonce
-    // tells our states from those of a gateway behind this one, whose states pass through
+    // distinguishes states of this server from those of servers behind a gateway, which pass through
     const prefix = `${yield* nonce}.`
     const fork = yield* FiberSet.makeRuntime<never, JsonRpc.JsonObject | void, McpServer.Refusal>()
     const parked = new Map<
@@ -138,7 +138,7 @@ const roundTrips = (inputTimeout: Duration.DurationInput) =>
     const round = (asking: Asking, request: Exchange.Request): Exchange.Result => {
       const questions: Exchange.Result = asking.asked.await.pipe(
         Effect.zipRight(Effect.sleep(gathering)),
-        // they may have been withdrawn meanwhile
+        // questions may have been withdrawn during the sleep
         Effect.flatMap(() => asking.questions.size > 0 ? park(asking, request) : questions)
       )
       return Effect.onError(Effect.raceFirst(Fiber.join(asking.fiber), questions), () => asking.stop)
@@ -168,15 +168,12 @@ const roundTrips = (inputTimeout: Duration.DurationInput) =>
 
 type Notify = McpServer.Peer["notify"]
 
-/** The lists whose changes can be subscribed to, by the name in the filter. */
+/** The lists with change notifications, by their names in the filter of a subscription. */
 const lists = Object.entries({
   toolsListChanged: "tools",
   promptsListChanged: "prompts",
   resourcesListChanged: "resources"
 })
-
-const maxSubscriptions = 1_024
-const crowded = McpServer.refusal("overloaded", "Too many subscriptions")
 
 const subscriptions = (offer: McpServer.Offer) => {
   const subscribers = new Set<Notify>()
@@ -186,10 +183,10 @@ const subscriptions = (offer: McpServer.Offer) => {
       for (const notify of subscribers) notify(...notification)
     },
     end: Effect.asVoid(Deferred.succeed(ending, undefined)),
-    /** Goes on until it is interrupted, or all subscriptions end. */
+    /** Runs until it is interrupted or all subscriptions end. */
     listen: ({ id, output, params }: Exchange.Request, watch: McpServer.Service["watch"]): Exchange.Result =>
       Effect.scoped(Effect.gen(function*() {
-        if (subscribers.size >= maxSubscriptions) return yield* crowded
+        if (subscribers.size >= Exchange.maxSubscriptions) return yield* Exchange.tooManySubscriptions
         const asked = Messages.objectOf(params["notifications"])
         const changes = lists.filter(([name, list]) =>
           asked[name] === true && Messages.objectOf(offer.capabilities[list])["listChanged"] === true
@@ -199,7 +196,7 @@ const subscriptions = (offer: McpServer.Offer) => {
         const texts = Array.isArray(resourceSubscriptions)
           ? resourceSubscriptions.filter((uri) => typeof uri === "string")
           : undefined
-        const uris = watch && texts && Array.from(new Set(texts)).slice(0, maxSubscriptions)
+        const uris = watch && texts && Array.from(new Set(texts)).slice(0, Exchange.maxSubscriptions)
         const stamped = (method: string, params: JsonRpc.JsonObject = {}): JsonRpc.Notification => {
           const _meta = { ...Messages.metaOf(params), [Protocol.metaKey.subscriptionId]: id }
           return { jsonrpc: "2.0", method, params: { ...params, _meta } }
@@ -241,7 +238,7 @@ export const make = ({ limits, link, offer }: Exchange.Serving) =>
       },
       notify,
       log: () => undefined,
-      ask: () => McpServer.refusal("internal", "A caller without a session cannot be asked outside of a request")
+      ask: () => McpServer.refusal("internal", "A client without a session can be asked only during a request")
     }
     const service = Scoped.once<McpServer.Service>()
 

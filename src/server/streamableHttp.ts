@@ -1,4 +1,4 @@
-/** Streamable HTTP: one address for callers of both eras, whose requests are admitted, read, told apart and routed. */
+/** Streamable HTTP for both eras at one path: admission, parsing, and routing to a session or the stateless era. */
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -26,7 +26,7 @@ type Handled = Effect.Effect<Admission.Response, Admission.Response>
 
 // Responses
 
-/** The HTTP status of an error of the stateless era; 200 for those of handlers. */
+/** The HTTP status of a protocol error in the stateless era. Errors of handlers have status 200. */
 const statuses: ReadonlyMap<number, number> = new Map([
   ...Object.values(codes).map((code) => [code, 400] as const),
   [codes.methodNotFound, 404],
@@ -34,8 +34,8 @@ const statuses: ReadonlyMap<number, number> = new Map([
   [codes.internal, 500]
 ])
 
-/** A response that takes longer begins as a stream, so that no proxy takes the silence for the end. */
-const patience = Duration.seconds(1)
+/** A response that takes longer is streamed, because proxies close connections that stay silent. */
+const streamAfter = Duration.seconds(1)
 
 const empty = (status: number): Admission.Response => HttpServerResponse.empty({ status, headers: Admission.always })
 
@@ -45,7 +45,7 @@ const events = (stream: Stream.Stream<Uint8Array>): Admission.Response =>
     contentType: "text/event-stream"
   })
 
-/** One JSON text, if that is all there is to say, and otherwise a stream. A cancelled request has no answer. */
+/** A JSON body for a single message, and otherwise an event stream. A cancelled request has no response. */
 const respond = (stream: EventStream.EventStream, status: (code: number) => number = () => 200): Admission.Response => {
   if (!stream.isShort) return events(stream.stream())
   const { first } = stream
@@ -53,7 +53,7 @@ const respond = (stream: EventStream.EventStream, status: (code: number) => numb
   return Admission.json(first.code === undefined ? 200 : status(first.code), first.json)
 }
 
-const sessionNotFound = refuse(404, "Session not found; begin anew with initialize")
+const sessionNotFound = refuse(404, "Session not found: send initialize to start a new one")
 const tooManySessions = McpServer.refusal("overloaded", "Too many sessions")
 
 // Messages
@@ -61,7 +61,7 @@ const tooManySessions = McpServer.refusal("overloaded", "Too many sessions")
 /** The caller of a request, and its headers. */
 type Sender = Omit<Exchange.Arrival, "done" | "output">
 
-/** Acts on the messages of a POST. Returns when the stream of their answers has an event or has ended, or at the limit. */
+/** Handles the messages of a POST. Returns when its stream has an event or has ended, or at the limit. */
 const receiveAll = (
   messages: ReadonlyArray<Messages.Received>,
   { receive }: Conversation.Conversation,
@@ -79,15 +79,15 @@ const receiveAll = (
     return Effect.zipRight(received, output.ready(limit))
   })
 
-/** The first version whose callers know an event without data. */
+/** The first version with priming events, which have an id and no data. */
 const firstPriming = "2025-11-25"
 
-/** How many streams of a session that have ended can still be read again. */
+/** Ended streams of a session that can still be resumed. */
 const maxEnded = 16
 
 type Session = Effect.Effect.Success<ReturnType<typeof makeSession>>
 
-/** A conversation whose answers leave on many streams, which can be read again where they broke. */
+/** A session: a conversation over many event streams, which callers can resume. */
 const makeSession = (
   id: string,
   principal: string | undefined,
@@ -121,7 +121,7 @@ const makeSession = (
           ...options,
           name,
           primes: (conversation.protocolVersion() ?? "") >= firstPriming,
-          // the caller has some time to come back
+          // the caller has some time to resume
           left: (isAbandoned) => Effect.sync(() => fork(Effect.delay(cancel(isAbandoned), options.resumeTimeout)))
         })
         yield* receiveAll(messages, conversation, stream, sender, limit)
@@ -129,11 +129,11 @@ const makeSession = (
         return stream
       })
 
-    /** The stream for messages that belong to no request, or the rest of a stream that broke. */
+    /** The rest of a stream that broke, or else the stream for messages that belong to no request. */
     const get = (lastEventId: string | undefined): Stream.Stream<Uint8Array> => {
       const last = lastEventId === undefined ? undefined : EventStream.parseId(lastEventId)
       const stream = last && streams.get(last.name)
-      // events of a stream that is no longer known are lost, and later ones come here
+      // a forgotten stream cannot be resumed, so its reader gets the messages that belong to no request
       return stream === undefined ? standalone.stream() : stream.stream(last?.number)
     }
 
@@ -162,7 +162,7 @@ export const make = (
     const pages = new Map(options.pages.map((page) => [page.path, page]))
     let isClosing = false
 
-    /** The protocol for one request. */
+    /** Routes one request. */
     const route = (request: HttpServerRequest.HttpServerRequest, principal: string | undefined): Handled => {
       const header: McpServer.Exchange["header"] = (name) => request.headers[name.toLowerCase()]
       const sender = { header, principal }
@@ -177,19 +177,19 @@ export const make = (
           const supported = [...Protocol.sessionVersions, ...Protocol.statelessVersions]
           return Effect.fail(Admission.failure(400, StatelessEra.unsupported(version, supported)))
         }
-        if (id === undefined) return refuse(400, "Bad Request: Mcp-Session-Id is missing; begin with initialize")
+        if (id === undefined) return refuse(400, "Bad Request: Mcp-Session-Id is missing; send initialize first")
         return session === undefined ? sessionNotFound : Effect.succeed(session)
       })
 
       const withoutSession = (message: Messages.Request): Handled =>
         Effect.gen(function*() {
           yield* Admission.repeated(message, header)
-          // the ids of several callers can be equal
+          // a unique key, because two callers may use the same id
           const key = Symbol()
-          // a caller that closes the stream cancels
+          // closing the stream cancels the request
           const cancel = Effect.sync(() => stateless.cancel(key))
           const stream = new EventStream.EventStream({ ...options, left: () => cancel })
-          yield* receiveAll([message], stateless, stream, { ...sender, key, era: "stateless" }, patience)
+          yield* receiveAll([message], stateless, stream, { ...sender, key, era: "stateless" }, streamAfter)
           return respond(stream, (code) => statuses.get(code) ?? 200)
         })
 
@@ -197,7 +197,7 @@ export const make = (
         sessions.open((id) =>
           Effect.gen(function*() {
             const session = yield* makeSession(id, principal, offer, options)
-            // the response says whether there is a session, so it waits for the handshake
+            // the response waits for the handshake, because its headers carry the session id
             const response = respond(yield* session.post([message], sender, Duration.infinity))
             if (!session.conversation.isOpen()) return yield* Effect.fail(response)
             return [session, HttpServerResponse.setHeader(response, "mcp-session-id", id)]
@@ -212,10 +212,10 @@ export const make = (
           if (isStateless || StatelessEra.includes(only)) return yield* withoutSession(only)
           if (only.method === "initialize" && id === undefined) return yield* initialize(only)
         }
-        // notifications of callers mean nothing in the stateless era
+        // the stateless era has no notifications from callers
         if (only !== undefined && isStateless) return empty(202)
         const current = yield* inSession
-        const stream = yield* current.post(messages, sender, patience)
+        const stream = yield* current.post(messages, sender, streamAfter)
         const isOver = stream.isShort && stream.first === undefined && sessions.find(current.id) !== current
         return isOver ? yield* sessionNotFound : respond(stream)
       })
@@ -228,7 +228,7 @@ export const make = (
             return refuse(406, "Not Acceptable: accept text/event-stream")
           }
           if (isStateless) {
-            return refuse(405, "Method Not Allowed: this version has no such stream", { allow: "POST" })
+            return refuse(405, "Method Not Allowed: this protocol version has no GET stream", { allow: "POST" })
           }
           return Effect.map(inSession, (session) => events(session.get(header("last-event-id"))))
         case "DELETE":
@@ -247,7 +247,7 @@ export const make = (
         if (page?.guarded === false) return yield* page.render
         const principal = yield* principalOf(headers)
         if (page !== undefined) return yield* page.render
-        return yield* isClosing ? refuse(503, "This server is closing") : route(request, principal)
+        return yield* isClosing ? refuse(503, "This server is shutting down") : route(request, principal)
       })
 
     const cors = HttpMiddleware.cors({
@@ -266,14 +266,14 @@ export const make = (
     yield* Effect.addFinalizer(() => close)
 
     return {
-      // platform runs apps uninterruptibly, and would wait for requests whose caller is gone
+      // interruptible, because platform would otherwise wait for requests whose caller has disconnected
       app: Effect.interruptible(Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers: { host, origin } }) => {
         if (host === undefined || !isNamed(host)) {
-          return Effect.merge(refuse(403, "Forbidden: this server is not called by that name (Host)"))
+          return Effect.merge(refuse(403, "Forbidden: this Host is not allowed"))
         }
         return origin === undefined || isAllowed(origin)
           ? app
-          : Effect.merge(refuse(403, "Forbidden: pages of that origin may not call this server (Origin)"))
+          : Effect.merge(refuse(403, "Forbidden: this Origin is not allowed"))
       })),
       sessions: () => sessions.values().length,
       close

@@ -158,7 +158,7 @@ describe("auth", () => {
     Effect.gen(function*() {
       const login = yield* run(at, ["auth", "login", "notes", "--no-browser"], { onWrite: reading(), answers: [] })
       assert.strictEqual(login.code, 0, login.err)
-      assert.deepStrictEqual(login.asked, ["Log in, and then put in the address that the browser ended at: "])
+      assert.deepStrictEqual(login.asked, ["Log in, then paste the address that the browser was redirected to: "])
     }))
 
   test("ends with 5 when nobody logs in, or says no, and with nothing left when it is interrupted", (at) =>

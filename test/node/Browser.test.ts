@@ -54,7 +54,7 @@ describe("the program of the system that opens pages", () => {
       const browser = yield* standInBrowser("exit 0")
       for (const [id, url] of refused) {
         const error = yield* Effect.flip(open(url, { PATH: browser.folder, DISPLAY: ":0" }))
-        assert.match(error, /^its address is refused \([\w-]+\)$/, id)
+        assert.match(error, /^the address is refused \([\w-]+\)$/, id)
       }
       assert.deepStrictEqual(browser.opened(), [])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
@@ -108,7 +108,7 @@ describe("the program of the system that opens pages", () => {
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 0")
       const error = yield* Effect.flip(open("https://as.example/", { PATH: browser.folder }))
-      assert.strictEqual(error, "this machine has no screen")
+      assert.strictEqual(error, "this machine has no display")
       assert.deepStrictEqual(browser.opened(), [])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 

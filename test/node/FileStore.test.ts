@@ -209,9 +209,9 @@ describe("a store of files", () => {
       const { directory } = yield* place
       const small = yield* storeIn(directory, { maxBytes: 3 })
       yield* small.set("a", "€")
-      assert.include((yield* Effect.flip(small.set("a", "€€"))).message, "too large")
+      assert.include((yield* Effect.flip(small.set("a", "€€"))).message, "the text is larger than")
       yield* (yield* storeIn(directory)).set("a", "€€")
-      assert.include((yield* Effect.flip(small.get("a"))).message, "too large")
+      assert.include((yield* Effect.flip(small.get("a"))).message, "the file is larger than")
     })
   )
 
@@ -244,7 +244,12 @@ describe("a store of files", () => {
       yield* fs.makeDirectory(shared)
       yield* fs.chmod(shared, 0o777)
       yield* fs.symlink(root, `${root}/link`)
-      for (const [directory, why] of [[shared, "others may write"], [`${root}/link`, "is a link"]] as const) {
+      for (
+        const [directory, why] of [[shared, "is writable by other users"], [
+          `${root}/link`,
+          "is a symbolic link"
+        ]] as const
+      ) {
         const store = yield* storeIn(directory)
         assert.include((yield* Effect.flip(store.set("a", "1"))).message, why)
         assert.include((yield* Effect.flip(store.get("a"))).message, why)
@@ -268,11 +273,11 @@ describe("a store of files", () => {
         yield* fs.chmod(file, 0o644)
         const stubborn = yield* storeIn(directory, {}, { chmod })
         const refused = yield* Effect.either(stubborn.get("a"))
-        assert.include(String(refused), "other users may read the file, and its mode cannot be changed")
+        assert.include(String(refused), "the file is readable by other users, and its mode cannot be changed")
         yield* fs.chmod(directory, 0o755)
         for (const use of [stubborn.set("a", "2"), (yield* storeIn(directory, {}, { chmod })).get("a")]) {
           const outcome = yield* Effect.either<unknown, PlatformError.PlatformError, never>(use)
-          assert.include(String(outcome), "other users may read the directory, and its mode cannot be changed")
+          assert.include(String(outcome), "the directory is readable by other users, and its mode cannot be changed")
         }
         yield* fs.chmod(directory, 0o700)
       }
@@ -317,12 +322,12 @@ describe("a store of files", () => {
       const open = `${root}/open`
       yield* fs.makeDirectory(open)
       yield* fs.chmod(open, 0o777)
-      assert.include(yield* refusal(`${open}/a/b`), "on the way")
+      assert.include(yield* refusal(`${open}/a/b`), "a parent folder is writable by other users")
       // nobody can rename what is another's in a folder like this, but whoever comes first decides what a link leads to
       yield* fs.chmod(open, 0o1777)
       yield* (yield* storeIn(`${open}/a/b`)).set("a", "1")
       yield* fs.symlink(open, `${root}/link`)
-      assert.include(yield* refusal(`${root}/link/c`), "on the way")
+      assert.include(yield* refusal(`${root}/link/c`), "a parent folder is writable by other users")
     })
   )
 
@@ -428,7 +433,7 @@ describe("a store of files", () => {
       yield* store.set("a", "1")
       assert.deepStrictEqual(yield* found(), ["a"])
       yield* fs.symlink(directory, `${root}/link`)
-      assert.include((yield* Effect.flip((yield* storeIn(`${root}/link`)).mayHave)).message, "is a link")
+      assert.include((yield* Effect.flip((yield* storeIn(`${root}/link`)).mayHave)).message, "is a symbolic link")
     })
   )
 

@@ -114,7 +114,7 @@ describe("a login with a browser on this machine", () => {
       const hostile = "<script>alert(1)</script>"
       const query = `error=${encodeURIComponent(hostile)}&error_description=${encodeURIComponent(hostile)}&code=<img>`
       const shown = Option.getOrThrow(yield* get(port, `/callback?state=${state}&${query}`))
-      assert.strictEqual(shown.body, "The answer has arrived. You can close this page and go back to the program.\n")
+      assert.strictEqual(shown.body, "Login received. You can close this page and return to the application.\n")
       const { connection: _, date: __, "content-length": ___, "transfer-encoding": ____, ...headers } = shown.headers
       assert.deepStrictEqual(headers, {
         "content-type": "text/plain; charset=utf-8",
@@ -136,7 +136,7 @@ describe("a login with a browser on this machine", () => {
       const shown = Option.getOrThrow(yield* get(yield* Deferred.await(waiting), target))
       assert.deepInclude(shown, {
         status: 200,
-        body: "The answer has arrived. You can close this page and go back to the program.\n"
+        body: "Login received. You can close this page and return to the application.\n"
       })
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }))
@@ -313,11 +313,14 @@ describe("the address that a browser comes back to", () => {
         for (const wanted of [{ callbackPort: port }, { redirectUri: `http://localhost:${port}/back` }]) {
           const error = yield* Effect.flip(opened(wanted))
           assert.deepInclude(error, { server: "files", reason: "not-interactive" }, host)
-          assert.include(error.detail, `port ${port} of this machine`)
-          assert.include(error.detail, "taken by another program")
+          assert.include(error.detail, `the callback port ${port} is in use`)
+          assert.include(error.detail, "is in use")
         }
       }
-      assert.include((yield* Effect.flip(opened({ callbackPort: 70_000 }))).detail, "port 70000 of this machine")
+      assert.include(
+        (yield* Effect.flip(opened({ callbackPort: 70_000 }))).detail,
+        "the callback port 70000 could not be opened"
+      )
     }))
 
   it.scopedLive("has the port that is wanted", () =>
@@ -441,14 +444,14 @@ describe("a login whose end a person puts in", () => {
       const { questions, result } = yield* only("", page.href, `${redirectUri}?code=evil&state=another`)
       assert.deepInclude(Either.getOrThrow(Either.flip(result)), { server: "files", reason: "cancelled" })
       const again =
-        `That is not the address that the browser ended at, which begins with ${redirectUri}. Put it in again: `
+        `That is not the address that the browser was redirected to, which starts with ${redirectUri}. Paste it again: `
       assert.deepStrictEqual(questions, [
-        "Log in, and then put in the address that the browser ended at: ",
+        "Log in, then paste the address that the browser was redirected to: ",
         again,
         again
       ])
       const other = yield* only(`${redirectUri}?code=evil&state=another`, `${redirectUri}?code=c0de&state=${state}`)
-      assert.strictEqual(other.questions[1], "That belongs to another login. Put it in again: ")
+      assert.strictEqual(other.questions[1], "That address belongs to another login. Paste it again: ")
       assert.deepStrictEqual(other.result, Either.right(came))
     }))
 

@@ -193,7 +193,7 @@ describe("logins in files", () => {
         assert.strictEqual(read.left.reason, "refused")
         assert.strictEqual(
           read.left.detail,
-          `others may write to the file: remove it, or chmod it if you trust it (${file})`
+          `the file is writable by other users: remove it, or chmod it if you trust it (${file})`
         )
       }
     })
@@ -252,7 +252,7 @@ describe("logins with a keyring", () => {
       yield* store.set("a", secret)
       assert.strictEqual(
         yield* store.where,
-        `files in ${directory} that only this user can read, sealed by the keyring of the system`
+        `files in ${directory}, readable only by this user, encrypted with a key in the system keyring`
       )
       const [file, ...others] = yield* fs.readDirectory(directory)
       const sealed = yield* fs.readFileString(`${directory}/${file}`)
@@ -323,10 +323,10 @@ describe("logins with a keyring", () => {
       const forgetful = FakeKeyring.make()
       forgetful.mood = "forgetful"
       const without: ReadonlyArray<readonly [string, Layer.Layer<never>]> = [
-        ["@napi-rs/keyring is not installed, or not for this system", missing],
-        ["the keyring of the system refuses", FakeKeyring.layer(shut)],
-        ["the keyring of the system refuses", FakeKeyring.layer(forgetful)],
-        ["the keyring of the system does not answer", FakeKeyring.layer(locked)]
+        ["@napi-rs/keyring is not installed or does not support this system", missing],
+        ["the system keyring denied access", FakeKeyring.layer(shut)],
+        ["the system keyring denied access", FakeKeyring.layer(forgetful)],
+        ["the system keyring did not respond in time", FakeKeyring.layer(locked)]
       ]
       for (const [why, keyring] of without) {
         const { directory, fs } = yield* place
@@ -338,9 +338,9 @@ describe("logins with a keyring", () => {
           Effect.provide(layer)
         )
         assert.deepStrictEqual(lines, [
-          `Logins are kept in files in ${directory} that only this user can read without a keyring: ${why}.`
+          `Logins are stored without encryption, in files in ${directory}, readable only by this user: ${why}.`
         ])
-        assert.strictEqual(yield* store.where, `files in ${directory} that only this user can read (${why})`)
+        assert.strictEqual(yield* store.where, `files in ${directory}, readable only by this user (${why})`)
         assert.lengthOf(yield* fs.readDirectory(directory), 2)
 
         const strict = yield* open(NodeTokenStore.layer({ ...options, backend: "keyring" }), keyring)
@@ -363,7 +363,7 @@ describe("logins with a keyring", () => {
       const store = yield* open(NodeTokenStore.layer({ directory }))
       yield* Effect.provide(store.set("a", secret), layer)
       assert.lengthOf(lines, 1)
-      assert.match(yield* store.where, /^files .* \(the keyring of the system refuses\)$/)
+      assert.match(yield* store.where, /^files .* \(the system keyring denied access\)$/)
     }))
 
   live(

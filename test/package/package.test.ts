@@ -175,7 +175,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   "one-server":
     /^tools: add, echo, countdown, greet, crash\nadd: { sum: 42 }\nThe server came up,[^]*refused with -32602\n$/,
   "progress": /^2 to go\n1 to go\n0 to go\n[^]*Lift-off\.[^]*cancelled: true\nstill connected\n$/,
-  "elicitation": /^demo asks: Who is to be greeted\?\nHello, Ada\.\n$/,
+  "elicitation": /^demo asks: What is your name\?\nHello, Ada\.\n$/,
   "docker": /^echo\n[^]*^cancelled\n/m,
   "many-servers": new RegExp(
     [
@@ -435,7 +435,7 @@ describe("the demo", patient, () => {
     assert.match(stdout, /^ {2}call +add {"a":2,"b":40}$/m)
     assert.match(stdout, /^ {2}result +42 +structured {"sum":42}/m)
     assert.match(stdout, /^ {2}failed +ConnectionLost\/exited; it may have run \(unknown\)/m)
-    assert.match(stdout, /^ {2}result +7 [^]*^ {2}recovery +the server was started again/m)
+    assert.match(stdout, /^ {2}result +7 [^]*^ {2}recovery +the server restarted/m)
     assert.match(
       stdout,
       /^teardown\n {2}demo +exited-before in \d+ ms, exit code 1\n {2}demo +closed in \d+ ms, exit code 0\n$/m

@@ -264,7 +264,7 @@ describe("the permissions of callers", () => {
         capabilities: elicitation,
         answer: ({ params }) =>
           Effect.succeed(
-            String(params?.["message"]).startsWith("May ")
+            String(params?.["message"]).startsWith("Allow ")
               ? { action: "accept", content: { decision: decisions.shift() ?? "no" } }
               : { action: "decline" }
           )
@@ -281,11 +281,11 @@ describe("the permissions of callers", () => {
       assert.strictEqual(peer.executions("ask"), 0)
       assert.strictEqual(
         caller.asked[0]?.params?.["message"],
-        "May one be asked to call the tool ask with {\"of\":\"x\"}?"
+        "Allow the agent to call the tool ask of one with {\"of\":\"x\"}?"
       )
       for (const _ of [1, 2, 3]) assert.include(yield* call(caller, "mcp__one__ask"), "decline")
       // once, for the session, and not again
-      assert.lengthOf(caller.asked.filter(({ params }) => String(params?.["message"]).startsWith("May ")), 3)
+      assert.lengthOf(caller.asked.filter(({ params }) => String(params?.["message"]).startsWith("Allow ")), 3)
       assert.strictEqual(peer.executions("count"), 0)
     }))
 
@@ -308,12 +308,12 @@ describe("the permissions of callers", () => {
       for (const uri of uris) yield* caller.call("resources/read", { uri })
       assert.deepStrictEqual(
         caller.asked.map(({ params }) => params?.["message"]),
-        uris.map((uri) => `May one be asked to read the resource ${uri}?`)
+        uris.map((uri) => `Allow the agent to read the resource ${uri} of one?`)
       )
       for (const value of [1, 1, 2]) assert.strictEqual(yield* call(caller, "mcp__one__free", { value }), "free")
       assert.deepStrictEqual(caller.asked.slice(2).map(({ params }) => params?.["message"]), [
-        "May one be asked to call the tool free with {\"value\":1}?",
-        "May one be asked to call the tool free with {\"value\":2}?"
+        "Allow the agent to call the tool free of one with {\"value\":1}?",
+        "Allow the agent to call the tool free of one with {\"value\":2}?"
       ])
     }))
 

@@ -1,13 +1,13 @@
-/** The names under which callers see the items of several servers. */
+/** The names of the items of several servers, as callers see them. */
 
 export interface Identity {
-  /** The name at the server. */
+  /** The name on the server. */
   readonly name: string
-  /** The name that no other item has. */
+  /** The unique name, with the server. */
   readonly qualified: string
 }
 
-/** The tool of the gateway that reads the rest of a long output. The notes in shortened texts name it. */
+/** The gateway tool that reads the rest of a long output. Shortened texts refer to it. */
 export const readOutput = "mcp_read_output"
 
 export interface Named<A> {
@@ -16,14 +16,14 @@ export interface Named<A> {
 }
 
 /**
- * `plain`: an item keeps its name if no other item claims it as its own or its qualified name. Otherwise all of them are
+ * `plain`: an item keeps its name unless another item has the same plain or qualified name. In a conflict all of them are
  * qualified, so that no name silently changes its meaning. A qualified name is always found.
  */
 export const make = <A>(
   items: ReadonlyArray<A>,
   naming: "plain" | "qualified",
   identify: (item: A) => Identity,
-  /** Names with another meaning. */
+  /** Names that are taken. */
   reserved: ReadonlyArray<string> = []
 ): Named<A> => {
   const identified = items.map((item) => ({ item, ...identify(item) }))

@@ -1,4 +1,4 @@
-/** The tools of the gateway itself: one reads the rest of long outputs, and three can stand in place of all tools. */
+/** The tools of the gateway itself: one reads the rest of long outputs, and three search in place of a list of all tools. */
 import * as Effect from "effect/Effect"
 import { objectOf } from "../../client/messages.ts"
 import type * as OutputGuard from "../../safety/OutputGuard.ts"
@@ -52,16 +52,16 @@ const natural = (value: unknown) => Number.isSafeInteger(value) && Number(value)
 const readOutput = (guard: OutputGuard.OutputGuard["Type"], output: McpServe.Options["output"]) =>
   tool(
     Names.readOutput,
-    "Reads more of an output that was too long, by the handle in its text.",
+    "Reads the rest of a long output, by the handle in its text.",
     {
       handle: { type: "string", description: "The handle in the shortened output." },
-      offset: { type: "integer", minimum: 0, description: "The first character (default: 0)." },
-      limit: { type: "integer", minimum: 1, description: "The most characters." }
+      offset: { type: "integer", minimum: 0, description: "The first character to read (default: 0)." },
+      limit: { type: "integer", minimum: 1, description: "The maximum number of characters." }
     },
     true,
     ({ handle, limit, offset }) =>
       typeof handle !== "string"
-        ? failed("handle is missing: it is in the shortened output.")
+        ? failed("handle is missing. It is in the shortened output.")
         : Effect.match(guard.renderPage(handle, { offset: natural(offset), limit: natural(limit) }), {
           onFailure: ({ reason }) =>
             PassThrough.textResult(`Error (SpillError): the output of this handle is ${reason}.`, true),
@@ -72,49 +72,51 @@ const readOutput = (guard: OutputGuard.OutputGuard["Type"], output: McpServe.Opt
 const searching = (search: ToolSearch.ToolSearch["Type"], tools: Tools.Tools) => {
   const find: Call = ({ limit, query }, { caller }) =>
     Effect.gen(function*() {
-      if (typeof query !== "string" || query.trim() === "") return yield* failed("query is missing: a few words.")
-      // a tool for apps is not for the model that searches
+      if (typeof query !== "string" || query.trim() === "") {
+        return yield* failed("query is missing. Describe the purpose in a few words.")
+      }
+      // tools for apps only are hidden from the model that searches
       const items = (yield* tools.list(caller)).filter(({ item }) => !Tool.isAppOnly(item.tool))
       const known = new Map(items.map((listed) => [listed.item.name, listed]))
       yield* search.index(Array.from(known.values(), ({ item }) => item))
       const hits = yield* search.search(query, { limit: typeof limit === "number" ? limit : 8 })
       const found = hits.flatMap((hit) => {
-        const one = known.get(hit.name)
-        if (one === undefined) return []
-        const { description } = tools.definition(one.name, one.item)
+        const listed = known.get(hit.name)
+        if (listed === undefined) return []
+        const { description } = tools.definition(listed.name, listed.item)
         const short = typeof description === "string" ? description.slice(0, maxDescription) : ""
-        return [{ name: one.name, server: one.item.server, description: short }]
+        return [{ name: listed.name, server: listed.item.server, description: short }]
       })
-      const note = found.length === 0 ? { note: "No tool matches. Try other words, or fewer." } : {}
+      const note = found.length === 0 ? { note: "No tool matches. Try different or fewer words." } : {}
       return json({ tools: found, of: known.size, ...note })
     })
 
   const describe: Call = ({ name }, { caller }) =>
-    typeof name !== "string" ? failed("name is not a text.") : Effect.matchEffect(tools.find(name, caller), {
-      onFailure: () => failed("There is no tool of this name. Search for one."),
+    typeof name !== "string" ? failed("name must be a string.") : Effect.matchEffect(tools.find(name, caller), {
+      onFailure: () => failed("Tool not found. Find a tool with search_tools."),
       onSuccess: (entry) => Effect.succeed(json(tools.definition(name, entry)))
     })
 
   const call: Call = ({ arguments: args = {}, name }, exchange) =>
     typeof name === "string" && JsonRpc.isObject(args)
       ? tools.call(exchange, name, objectOf(args))
-      : failed("name is not a text, or arguments is not an object.")
+      : failed("name must be a string, and arguments an object.")
 
-  const name = { type: "string", description: "The name of the tool, from a search." }
+  const name = { type: "string", description: "The name of a tool that search_tools returned." }
   return [
     tool(
       "search_tools",
-      "Finds tools by their purpose. Describe a tool before you call it.",
+      "Finds tools by purpose. Call describe_tool before you call a tool.",
       {
         query: { type: "string", description: "The purpose, in a few words." },
-        limit: { type: "integer", minimum: 1, maximum: 50, description: "The most results (default: 8)." }
+        limit: { type: "integer", minimum: 1, maximum: 50, description: "The maximum number of results (default: 8)." }
       },
       true,
       find
     ),
     tool(
       "describe_tool",
-      "Gives the definition of a tool, with the schema of its arguments.",
+      "Returns the definition of a tool, with the schema of its arguments.",
       { name },
       true,
       describe
@@ -122,14 +124,14 @@ const searching = (search: ToolSearch.ToolSearch["Type"], tools: Tools.Tools) =>
     tool(
       "call_tool",
       "Calls a tool.",
-      { name, arguments: { type: "object", description: "The arguments, by the schema of the tool." } },
+      { name, arguments: { type: "object", description: "The arguments, as the schema of the tool requires." } },
       false,
       call
     )
   ]
 }
 
-/** The own tools by name, in the order in which they are listed. */
+/** The tools of the gateway by name, in the order of `tools/list`. */
 export const make = (
   { output, search }: McpServe.Options,
   guard: OutputGuard.OutputGuard["Type"],

@@ -1,4 +1,4 @@
-/** The parameters, results, texts, errors and extensions that pass between a caller and a server. */
+/** Converts parameters, results, texts, errors and extensions between callers and servers. */
 import * as Effect from "effect/Effect"
 import { objectOf } from "../../client/messages.ts"
 import { canonicalJson } from "../../json/canonical.ts"
@@ -15,16 +15,16 @@ type Output = McpServe.Options["output"]
 
 const reserved = "io.modelcontextprotocol/"
 
-/** MCP Apps: the caller renders `ui://` resources, and these may call tools. */
+/** MCP Apps: callers render `ui://` resources, which may call tools. */
 const ui = `${reserved}ui`
 
-/** Never passed on, because it adds methods that the gateway does not forward. */
+/** Not forwarded, because it adds methods that the gateway does not handle. */
 const tasks = `${reserved}tasks`
 
 const maxExtensions = 64
 const maxSettings = 65_536
 
-/** The extensions of a caller or a server that pass the gateway, with their settings. */
+/** The extensions of a caller or a server that the gateway forwards, with their settings. */
 export const extensionsOf = (capabilities: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(objectOf(capabilities["extensions"]))
@@ -40,10 +40,10 @@ export const hasExtensions = (capabilities: JsonObject): boolean => Object.keys(
 export const showsApps = ({ capabilities }: Pick<McpServer.Caller, "capabilities">): boolean =>
   Object.hasOwn(extensionsOf(capabilities), ui)
 
-/** True for the address of an app's page. */
+/** True for the URI of an app's page. */
 export const isPage = (uri: string): boolean => uri.startsWith("ui://")
 
-/** The extensions of several servers. Of different settings for one extension, the equal fields are kept. */
+/** The extensions of several servers. If their settings for one extension differ, only equal fields are kept. */
 export const mergedExtensions = (all: Iterable<JsonObject>): JsonObject => {
   const merged = new Map<string, JsonObject>()
   for (const [id, declared] of Array.from(all).flatMap((extensions) => Object.entries(extensions))) {
@@ -74,7 +74,7 @@ export const resultFor = ({ _meta, resultType, ...rest }: JsonObject): JsonObjec
   }
 }
 
-/** For a request whose caller answers the server's questions itself: its capabilities, and its answers so far. */
+/** The capabilities and answers to forward, if the caller answers the questions of the server itself. */
 export const passInput = ({ caller: { capabilities }, params }: McpServer.Exchange) => ({
   capabilities: capabilities["extensions"] === undefined
     ? capabilities
@@ -83,7 +83,7 @@ export const passInput = ({ caller: { capabilities }, params }: McpServer.Exchan
   requestState: params["requestState"]
 })
 
-/** A definition of a server without hidden text, with these fields of the gateway. `_meta` is for programs, and kept. */
+/** A definition of a server without hidden text, with these fields replaced. `_meta` is for programs and is unchanged. */
 export const definitionOf = (raw: JsonObject, output: Output, fields: JsonObject): JsonObject => {
   const { _meta, ...rest } = raw
   const shown = output === "asis" ? rest : HiddenText.cleanJson(rest)
@@ -113,26 +113,26 @@ export const texts = (guard: OutputGuard.OutputGuard["Type"], output: Output) =>
   }
 
   return {
-    /** The content of a result or of a message. A part of an unknown kind stays as it is. */
+    /** Guards the content of a result or a message. Parts of unknown types are unchanged. */
     content: (content: Json | undefined, source: OutputGuard.Source, caller: McpServer.Caller) =>
       each(content, (part) => {
         const { resource, type } = part
         if (type === "text") return guarded(part, source)
         if (type !== "resource" || !JsonRpc.isObject(resource)) return Effect.succeed(part)
         const { mimeType, uri } = objectOf(resource)
-        // for a caller that renders it and does not read it
+        // unchanged for a caller that renders the page instead of showing it to a model
         const isRendered = typeof uri === "string" && isPage(uri) && showsApps(caller) &&
           typeof mimeType === "string" && mimeType.startsWith("text/html")
         if (isRendered) return Effect.succeed(part)
         return Effect.map(guarded(objectOf(resource), source), (resource) => ({ ...part, resource }))
       }),
-    /** The contents of the resource `source.tool`: the address that was requested, not one that the server claims. */
+    /** Guards the contents of the resource `source.tool`, the requested URI and not the one in the response. */
     contents: (contents: Json | undefined, source: OutputGuard.Source) =>
       isPage(source.tool) ? Effect.succeed(contents) : each(contents, (part) => guarded(part, source))
   }
 }
 
-/** Errors of the connection to the server, which the caller did not cause. */
+/** Codes about the connection to the server, which would mislead the caller. */
 const ofConnection: ReadonlySet<number> = new Set([
   McpServer.codes.parse,
   McpServer.codes.invalidRequest,
@@ -146,13 +146,13 @@ const codes: { readonly [Tag in McpError.McpError["_tag"]]?: number } = {
   CapabilityMissing: McpServer.codes.methodNotFound
 }
 
-/** An error on the way to a server, as an error answer. */
+/** Converts an error of the runtime to an error response. */
 export const refusalOf = (redact: (text: string) => string) => (error: McpError.McpError): McpServer.Refusal => {
   const { internal } = McpServer.codes
   if (error._tag === "RemoteError") {
     const code = ofConnection.has(error.code) ? internal : error.code
     const message = HiddenText.clean(redact(error.detail), "result").text
-    // the cast: it came as JSON, and secrets were removed from it when the error was made
+    // the cast: parsed from JSON, and redacted when the error was made
     const { data } = HiddenText.cleanJson({ data: error.data as Json | undefined })
     return new McpServer.Refusal({ code, message, data })
   }
@@ -161,7 +161,7 @@ export const refusalOf = (redact: (text: string) => string) => (error: McpError.
   return new McpServer.Refusal({ code, message: redact(`${error._tag}: ${error.message}`), data })
 }
 
-/** The result of a tool, with an error that a model can act on. */
+/** A tool result with one text. */
 export const textResult = (text: string, isError = false): JsonObject => ({
   content: [{ type: "text", text }],
   ...(isError ? { isError } : {})

@@ -1,4 +1,4 @@
-/** The seats of one peer: where its lists come from, where its requests go, and what it is notified of. */
+/** The seats of one peer: the source of its lists, the target of its requests, and its notifications. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
@@ -18,19 +18,19 @@ import * as Seats from "./seats.ts"
 /** The seat of a request. */
 export interface Chosen {
   readonly seat: Seats.Seat
-  /** The caller answers questions of the server itself, with its next request. */
+  /** True if the caller answers questions of the server itself, with its next request. */
   readonly callerAnswers: boolean
 }
 
-/** `needsPerson`: false for a request that no rule can put to a person. */
+/** `needsPerson`: false for a request that never needs approval. */
 export interface Subject extends PermissionRule.Subject {
   readonly needsPerson?: false
 }
 
 export interface SeatChoice {
-  /** The seat that lists come from. The first caller decides its capabilities where only one program is served. */
+  /** The source of lists. With `single`, the first caller decides its capabilities. */
   readonly base: (caller?: McpServer.Caller) => Seats.Opening
-  /** The caller's own seat, once it is open. */
+  /** The separate seat of the caller, once it is open. */
   readonly own: () => Seats.Seat | undefined
   readonly choose: (
     exchange: McpServer.Exchange,
@@ -40,10 +40,10 @@ export interface SeatChoice {
 
 export interface Peer extends SeatChoice, Pick<McpServer.Service, "notified" | "setLogLevel"> {}
 
-/** Changes of one list within this time make one notification. */
+/** Changes of one list within this time cause one notification. */
 const debounce = Duration.millis(100)
 
-/** A changed list is fetched before the notification, within this time. */
+/** The time limit for fetching a changed list before the notification. */
 const refreshLimit = Duration.seconds(2)
 
 type List = "tools" | "resources" | "prompts"
@@ -60,8 +60,8 @@ const changes: ReadonlyMap<McpEvent.McpEvent["_tag"], ReadonlyArray<List>> = new
 ])
 
 /**
- * Notifies the peer of changed lists of a seat until the scope closes. `isBase`: its lists come from this seat; of another one
- * a new connection changes nothing.
+ * Notifies the peer of changed lists of a seat until the scope closes. `isBase`: the seat is the source of its lists, so a
+ * new connection changes them.
  */
 const follow = (
   { events, runtime }: Seats.Seat,
@@ -84,7 +84,7 @@ const follow = (
     )
   })
 
-/** A session has connections of its own from its first request on, because any server may remember its requests. */
+/** A session has separate connections from its first request on, because servers may keep state. */
 const ofSession = (
   seats: Seats.Seats,
   { shared, single }: McpServe.Options,
@@ -102,8 +102,8 @@ const ofSession = (
       Effect.suspend(() => {
         const seat = current()
         if (seat === undefined) return Effect.void
-        const one = (server: string) => Effect.ignore(seat.runtime.withClient(server, f))
-        return Effect.flatMap(seat.connected, Effect.forEach(one, { concurrency: "unbounded", discard: true }))
+        const use = (server: string) => Effect.ignore(seat.runtime.withClient(server, f))
+        return Effect.flatMap(seat.connected, Effect.forEach(use, { concurrency: "unbounded", discard: true }))
       })
 
     return {
@@ -127,8 +127,8 @@ const needsPerson = ({ permissions }: Seats.Seat, subject: Subject): boolean =>
   subject.needsPerson !== false && permissions.decide("model", subject).decision === "ask"
 
 /**
- * True if the caller can answer the server itself: a server of the stateless era asks in its result, unless a person has to
- * approve here. A server that is not connected is waited for, so that the choice does not depend on the moment.
+ * True if the caller can answer the server itself, because a server of the stateless era asks in its result. False if the
+ * request needs approval here. Waits for a server that is not connected, so that the choice is deterministic.
  */
 const passesQuestions = (seat: Seats.Seat, subject: Subject): Effect.Effect<boolean> =>
   Effect.gen(function*() {
@@ -136,13 +136,13 @@ const passesQuestions = (seat: Seats.Seat, subject: Subject): Effect.Effect<bool
     const known = (yield* seat.runtime.servers.list).find(({ name }) => name === subject.server)?.era
     if (known !== undefined) return known === "stateless"
     const connected = seat.runtime.withClient(subject.server, ({ era }) => Effect.succeed(era === "stateless"))
-    // the request itself fails with the reason
+    // if this fails, the request fails with the same error
     return yield* Effect.orElseSucceed(connected, () => true)
   })
 
 /**
- * Requests without a session share connections. A server of the session era asks over its connection and not in a result, so
- * a caller that declares capabilities gets a separate connection for it.
+ * Requests without a session share connections. A server of the session era sends its questions over the connection, so a
+ * caller that declares capabilities gets a separate connection to it.
  */
 const ofRequests = (
   seats: Seats.Seats,
@@ -151,7 +151,7 @@ const ofRequests = (
 ): Effect.Effect<Peer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    /** Of the only program: the seat with the capabilities of its first request. */
+    /** With `single`: the seat with the capabilities of the first request. */
     let first: { readonly key: string; readonly seat: Seats.Opening } | undefined
 
     const lease = (caller: McpServer.Caller) => seats.lease(caller, (seat) => follow(seat, peer, false))
@@ -171,7 +171,7 @@ const ofRequests = (
         Effect.gen(function*() {
           const common = yield* base(caller)
           const callerAnswers = !Seats.declares(caller.capabilities) || (yield* passesQuestions(common, subject))
-          // over a shared connection, log messages belong to no caller
+          // log messages of a shared connection belong to no caller
           const isCommon = single
             ? callerAnswers
             : shared(subject.server) || (callerAnswers && Seats.levelOf(params) === undefined)
@@ -192,7 +192,7 @@ export const make = (seats: Seats.Seats, options: McpServe.Options, peer: McpSer
       : ofRequests(seats, options, peer)
   })
 
-/** Everything that the requests of one peer are answered with. */
+/** The parts that handle the requests of one peer. */
 export interface Parts {
   readonly options: McpServe.Options
   readonly choice: SeatChoice
@@ -203,7 +203,7 @@ export interface Parts {
 
 type Send = (params: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, McpError.CallError>
 
-/** Sends a request of the caller to the server of its subject, and gives its result. */
+/** Forwards a request of the caller to the server of its subject, and returns the result. */
 export const forward = (
   { choice, refusal }: Parts,
   exchange: McpServer.Exchange,

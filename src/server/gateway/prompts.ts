@@ -1,4 +1,4 @@
-/** The prompts of all servers for one peer, and completions for their arguments and for templates of resources. */
+/** The prompts of all servers for one peer, and completions for prompt arguments and resource templates. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as McpClient from "../../client/McpClient.ts"
@@ -34,7 +34,7 @@ export const make = (parts: Peers.Parts, template: Resources.Resources["template
       )
     })
 
-  /** A known prompt does not wait for servers that are still connecting. */
+  /** Finds a known prompt without waiting for connecting servers. */
   const find = (caller: McpServer.Caller, name: string): Effect.Effect<Prompt, McpServer.Refusal> =>
     Effect.gen(function*() {
       const found = (yield* known(caller, 0)).find(name) ?? (yield* known(caller, gate)).find(name)
@@ -53,7 +53,7 @@ export const make = (parts: Peers.Parts, template: Resources.Resources["template
     )
   }
 
-  /** The reference of a completion, as its server has it. */
+  /** The reference of a completion, with the name that the server uses. */
   const reference = (caller: McpServer.Caller, ref: JsonRpc.JsonObject) =>
     Effect.gen(function*() {
       const { name, type, uri } = ref

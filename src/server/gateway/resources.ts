@@ -1,6 +1,6 @@
 /**
- * The resources of all servers for one peer. An address has the server that lists it, whose template matches it, or whose
- * result has linked to it. An address that several servers list contains its server: `mcp+server:NAME/ADDRESS`.
+ * The resources of all servers for one peer. A URI belongs to the server that lists it, whose template matches it, or whose
+ * result linked to it. A URI that several servers list is shown as `mcp+server:NAME/URI`.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -26,7 +26,7 @@ export type Resources = ReturnType<typeof make>
 
 const maxUri = 8_192
 
-/** Links to more addresses are forgotten, oldest first. */
+/** The limit of remembered links; the oldest are dropped. */
 const maxLinks = 4_096
 
 const scheme = "mcp+server:"
@@ -46,7 +46,7 @@ const parse = (uri: string): Identity | undefined => {
 const unknown = (uri: string): McpServer.Refusal =>
   McpServer.invalidParams(`Resource not found: ${uri.slice(0, 256)}`, { uri: uri.slice(0, maxUri) })
 
-/** The page of an app belongs to no server once several have linked to it; any other address to the latest. */
+/** The servers that linked to a URI: all of them for the page of an app, and otherwise the latest. */
 export const links = () => {
   const servers = new Map<string, ReadonlyArray<string>>()
   const add = (server: string, uri: JsonRpc.Json | undefined): void => {
@@ -69,7 +69,7 @@ export const links = () => {
   }
 }
 
-/** The only server among these; `undefined` if there are several, or none. */
+/** The server, if there is exactly one. */
 const only = (servers: Iterable<string>): string | undefined => {
   const [server, ...others] = new Set(servers)
   return others.length === 0 ? server : undefined
@@ -78,7 +78,7 @@ const only = (servers: Iterable<string>): string | undefined => {
 export const make = (parts: Peers.Parts) => {
   const { links, options: { gate, output }, choice, texts } = parts
 
-  /** The items of one list that no rule denies. */
+  /** The items of one list, except those that a rule denies. */
   const offered = <A extends { readonly server: string }>(
     list: (offered: McpRuntime.Offered) => Effect.Effect<{ readonly items: ReadonlyArray<A> }>,
     uriOf: (item: A) => string
@@ -97,7 +97,7 @@ export const make = (parts: Peers.Parts) => {
   const resources = offered(({ resources }) => resources, ({ uri }) => uri)
   const templates = offered(({ resourceTemplates }) => resourceTemplates, ({ uriTemplate }) => uriTemplate)
 
-  /** An address of this scheme is from another gateway, and gets its server once more. */
+  /** A URI that already has this scheme comes from another gateway and is qualified again. */
   const named = <A extends Identity>(items: ReadonlyArray<A>) =>
     Names.make(items, "plain", (item) => ({
       name: parse(item.uri) === undefined ? item.uri : qualified(item),
@@ -112,14 +112,14 @@ export const make = (parts: Peers.Parts) => {
     [list]: named(items).items.map(({ item: { raw }, name }) => PassThrough.definitionOf(raw, output, { [key]: name }))
   })
 
-  /** The server of an address, after this wait for lists. */
+  /** The server of a URI. Waits this long for lists. */
   const serverAfter = (uri: string, caller: McpServer.Caller | undefined, wait: Duration.DurationInput) =>
     Effect.gen(function*() {
       const lists = [resources(caller, wait), templates(caller, wait)] as const
       const [listed, patterns] = yield* Effect.all(lists, { concurrency: "unbounded" })
       const base = yield* choice.base(caller)
       const listing = listed.flatMap((item) => item.uri === uri ? [item.server] : [])
-      // a host gets the page of a tool's app from its definition, and the page need not be listed
+      // clients take the page of an app from the definition of its tool, so it need not be listed
       const showing = [base, choice.own() ?? base].flatMap(({ catalog }) =>
         catalog.index().entries.flatMap(({ server, tool }) => Tool.uiResource(tool) === uri ? [server] : [])
       )
@@ -129,19 +129,19 @@ export const make = (parts: Peers.Parts) => {
         ? [[...listing, ...showing], [...linking, ...matching]]
         : [only(listing) === undefined ? linking : listing, showing, matching]
       const servers = claims.find((servers) => servers.length > 0)
-      // an address that no server claims can exist, at the only server with resources
+      // an unclaimed URI may exist on the only server with resources
       const all = wait === 0 ? [] : [...listed, ...patterns].map(({ server }) => server)
       return only(servers ?? all)
     })
 
-  /** A known server is not waited for, except for the page of an app, which another server may claim. */
+  /** Waits for lists only if no known list has the URI, and always for the page of an app, which another server may claim. */
   const identify = (
     uri: JsonRpc.Json | undefined,
     caller?: McpServer.Caller
   ): Effect.Effect<Identity, McpServer.Refusal> =>
     Effect.gen(function*() {
       if (typeof uri !== "string" || uri === "") {
-        return yield* McpServer.invalidParams("Invalid params: uri is not a text")
+        return yield* McpServer.invalidParams("Invalid params: uri must be a string")
       }
       if (uri.length > maxUri) return yield* unknown(uri)
       const explicit = parse(uri)
@@ -160,7 +160,6 @@ export const make = (parts: Peers.Parts) => {
       return contents === undefined ? result : { ...result, contents }
     })
 
-  /** Calls `changed` for each change of a resource until the scope closes, or the server ends the subscription. */
   const watch: NonNullable<McpServer.Service["watch"]> = (uri, changed) =>
     Effect.gen(function*() {
       const { server, uri: atServer } = yield* identify(uri)

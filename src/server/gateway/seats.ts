@@ -1,4 +1,4 @@
-/** The runtimes of a gateway: one that callers share, and one for each caller whose servers may ask or remember it. */
+/** The runtimes of a gateway: a shared one, and separate ones for callers whose servers may ask them or keep state. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -24,26 +24,26 @@ import * as PassThrough from "./passThrough.ts"
 
 type Ask = McpServer.Exchange["ask"]
 
-/** A runtime, and the requests that its servers are working on. */
+/** A runtime, and its requests in flight. */
 export interface Seat {
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly events: McpEvent.McpEvents["Type"]
   readonly permissions: Permissions.Permissions["Type"]
   readonly catalog: ToolCatalog.ToolCatalog["Type"]
-  /** Until the effect ends, questions and log messages of the server go to this request. */
+  /** Routes questions and log messages of the server to this request until the effect ends. */
   readonly during: (
     server: string,
     exchange: McpServer.Exchange
   ) => <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The names of the connected servers. */
   readonly connected: Effect.Effect<ReadonlySet<string>>
-  /** Waits for servers that are connecting, up to the gate. */
+  /** Waits for connecting servers, up to `gate`. */
   readonly settled: Effect.Effect<void>
 }
 
 export type Opening = Effect.Effect<Seat, McpServer.Refusal>
 
-/** A seat that is opened at its first use. */
+/** A seat that opens at its first use. */
 export interface OnDemand {
   readonly seat: Opening
   readonly current: () => Seat | undefined
@@ -52,7 +52,7 @@ export interface OnDemand {
 const asks = (capabilities: JsonRpc.JsonObject, what: "elicitation" | "roots" | "sampling"): boolean =>
   JsonRpc.isObject(capabilities[what])
 
-/** True if a caller declares capabilities that the shared connections do not have. */
+/** True if a caller declares capabilities that the shared connections do not declare. */
 export const declares = (capabilities: JsonRpc.JsonObject): boolean =>
   asks(capabilities, "elicitation") || asks(capabilities, "roots") || asks(capabilities, "sampling") ||
   PassThrough.hasExtensions(capabilities)
@@ -74,7 +74,7 @@ const elicitationAnswer = ({ action, content }: JsonRpc.JsonObject): InputHandle
     ? { action, content: content === undefined ? undefined : objectOf(content) }
     : { action: action === "decline" ? action : "cancel" }
 
-/** Passes the questions of servers to a caller, as far as it declares that it can answer them. */
+/** Forwards the questions of servers to a caller, as far as it declares the capabilities. */
 const handlersOf = (
   capabilities: JsonRpc.JsonObject,
   isLabelled: boolean,
@@ -82,7 +82,7 @@ const handlersOf = (
 ): InputHandlers.Handlers => {
   const modes = objectOf(capabilities["elicitation"])
   const takesUrl = JsonRpc.isObject(modes["url"])
-  // a client of a version without modes takes forms
+  // versions without modes support forms
   const takesForm = JsonRpc.isObject(modes["form"]) || !takesUrl
   return {
     capabilities: PassThrough.hasExtensions(capabilities)
@@ -94,7 +94,7 @@ const handlersOf = (
     elicit: asks(capabilities, "elicitation")
       ? ({ message, params, server }) =>
         Effect.match(
-          // a person with several servers sees which one asks
+          // labelled with the server, because a user may have several
           ask(server)("elicitation/create", isLabelled ? { ...params, message: `${server}: ${message}` } : params),
           { onFailure: () => ({ action: "cancel" }), onSuccess: elicitationAnswer }
         )
@@ -107,7 +107,7 @@ const handlersOf = (
   }
 }
 
-/** From this length on, the question begins with the number of characters, so that a person notices a client that cuts it. */
+/** For longer arguments, the question contains the number of characters, so that the user notices a truncated question. */
 const manyCharacters = 500
 
 const decisions: JsonRpc.JsonObject = {
@@ -117,7 +117,7 @@ const decisions: JsonRpc.JsonObject = {
       type: "string",
       title: "Decision",
       enum: ["once", "session", "no"],
-      enumNames: ["Yes, this once", "Yes, and the same call again as long as this connection lasts", "No"],
+      enumNames: ["Yes, once", "Yes, and for the same call until the connection ends", "No"],
       default: "no"
     }
   },
@@ -127,19 +127,21 @@ const decisions: JsonRpc.JsonObject = {
 const approvalAnswer = ({ action, content }: JsonRpc.JsonObject): Approval.Answer => {
   const { decision } = objectOf(content)
   if (action === "accept" && decision === "once") return { _tag: "Once" }
-  // for the same arguments alone, because the person has seen no others
+  // only for the same arguments, because the user has seen no others
   if (action === "accept" && decision === "session") return { _tag: "Session", exactly: true }
   return { _tag: action === "accept" || action === "decline" ? "Deny" : "Unanswered" }
 }
 
 const verbs = { tool: "call the tool", prompt: "get the prompt", resource: "read the resource" } as const
 
-/** Asks the person behind a caller, with the whole call or not at all. */
+/** Asks the user of the caller, with all arguments of the call. */
 const approvalBy = (ask: (server: string) => Ask): Approval.Approval["Type"] => ({
   ask: Approval.whole(({ args, name, server }, { subject }) => {
     const size = args.length > manyCharacters ? `${args.length} characters of arguments, ` : ""
-    const call = `${verbs[subject.kind]} ${name}${args === "" || args === "{}" ? "" : ` with ${size}${args}`}`
-    const params = { mode: "form", message: `May ${server} be asked to ${call}?`, requestedSchema: decisions }
+    const call = `${verbs[subject.kind]} ${name} of ${server}${
+      args === "" || args === "{}" ? "" : ` with ${size}${args}`
+    }`
+    const params = { mode: "form", message: `Allow the agent to ${call}?`, requestedSchema: decisions }
     return Effect.match(ask(subject.server)("elicitation/create", params), {
       onFailure: () => ({ _tag: "Unanswered" }),
       onSuccess: approvalAnswer
@@ -147,20 +149,20 @@ const approvalBy = (ask: (server: string) => Ask): Approval.Approval["Type"] => 
   })
 })
 
-const refuse: Ask = () => McpServer.refusal("internal", "No caller can be asked now")
+const refuse: Ask = () => McpServer.refusal("internal", "No client can be asked now")
 
 export interface Options {
-  /** The capabilities of the caller, or none for the shared seat. */
+  /** The capabilities of the caller; empty for the shared seat. */
   readonly capabilities: JsonRpc.JsonObject
   readonly isLazy: boolean
-  /** Gets the questions and log messages that belong to no request, from this level on. */
+  /** Receives questions that belong to no request, and log messages of at least this level. */
   readonly peer?: Pick<McpServer.Peer, "ask" | "log"> & { readonly level: () => McpServer.LogLevel | undefined }
   /** Runs in the scope of the seat. */
   readonly onOpen?: ((seat: Seat) => Effect.Effect<void, never, Scope.Scope>) | undefined
   readonly isShared?: boolean | undefined
 }
 
-/** Opens a runtime that asks this caller. */
+/** Opens a runtime whose servers can ask this caller. */
 const open = (
   runtimes: McpServe.Runtimes["Type"],
   { gate, naming }: McpServe.Options,
@@ -168,8 +170,8 @@ const open = (
 ): Effect.Effect<Seat, McpServer.Refusal, Scope.Scope> =>
   Effect.gen(function*() {
     const pending = new Set<{ readonly server: string; readonly exchange: McpServer.Exchange }>()
-    /** The latest request, because a server most likely works on it. */
-    const latest = (server: string) => Array.from(pending).findLast((one) => one.server === server)?.exchange
+    /** The latest request to a server, which its questions are most likely about. */
+    const latest = (server: string) => Array.from(pending).findLast((request) => request.server === server)?.exchange
     const ask = (server: string): Ask => (latest(server) ?? peer)?.ask ?? refuse
     const context = yield* Effect.catchAll(
       runtimes.open({
@@ -191,7 +193,7 @@ const open = (
     )
 
     const listened = new WeakSet<object>()
-    /** Passes the log messages of a connection on, and sets its level. */
+    /** Forwards the log messages of a connection, and sets its log level. */
     const listen = (server: string): Effect.Effect<void> =>
       Effect.ignore(runtime.withClient(server, ({ ended, onNotification, setLogLevel }) => {
         if (listened.has(ended)) return Effect.void
@@ -208,7 +210,7 @@ const open = (
         return wanted === undefined ? Effect.void : setLogLevel(wanted)
       }))
 
-    /** Sets the log level of a request of the stateless era, which a shared connection cannot have. */
+    /** Sets the log level of a stateless request. A shared connection keeps its level. */
     const setLevel = (server: string, { caller, params }: McpServer.Exchange): Effect.Effect<void> => {
       const level = isShared || caller.era === "session" ? undefined : levelOf(params)
       return level === undefined
@@ -252,7 +254,7 @@ const open = (
     return seat
   })
 
-/** Equal for callers that may use the same seat, one after the other. */
+/** Equal for callers that may use the same seat in turn. */
 export const keyOf = ({ capabilities, principal = "" }: McpServer.Caller): string =>
   canonicalJson([principal, capabilities])
 
@@ -260,7 +262,7 @@ interface Entry {
   readonly id: string
   readonly key: string
   readonly seat: Seat
-  /** The number of its last use; `undefined` while it is in use. */
+  /** The sequence number of its last use; `undefined` while in use. */
   idleSince: number | undefined
 }
 
@@ -285,7 +287,7 @@ export const make = (options: McpServe.Options, runtimes: McpServe.Runtimes["Typ
     const opening = (seat: Options) => open(runtimes, options, seat)
     const full = McpServer.refusal(
       "overloaded",
-      `The limit of ${maxSeats} callers with connections of their own is reached`
+      `Too many clients with separate connections (limit: ${maxSeats})`
     )
 
     const acquire = (key: string, options: Options) =>
@@ -295,7 +297,7 @@ export const make = (options: McpServe.Options, runtimes: McpServe.Runtimes["Typ
           return [entry, entry] as const
         }), full)
 
-    /** The seat of all callers. */
+    /** The seat that callers share. */
     const shared = onDemand(Scope.extend(opening({ capabilities: {}, isLazy: false, isShared: true }), scope)).seat
 
     /** A seat that closes with this scope. */
@@ -307,11 +309,11 @@ export const make = (options: McpServe.Options, runtimes: McpServe.Runtimes["Typ
       return onDemand(Effect.map(Scope.extend(entry, scope), ({ seat }) => seat))
     }
 
-    /** A seat that no other request uses until the scope closes. It is kept for later requests of equal callers. */
+    /** A seat for exclusive use until the scope closes, and then kept for later requests of callers with the same key. */
     const lease = (caller: McpServer.Caller, onOpen: Options["onOpen"]) => {
       const key = keyOf(caller)
       const take = Effect.suspend(() => {
-        // the latest, because its servers remember the preceding requests
+        // the most recent one, because its servers may have kept state of the preceding request
         const [found] = table.values().filter((entry) => entry.key === key && entry.idleSince !== undefined)
           .toSorted((one, other) => other.idleSince! - one.idleSince!)
         if (found === undefined) return acquire(key, { capabilities: caller.capabilities, isLazy: true, onOpen })
@@ -326,6 +328,6 @@ export const make = (options: McpServe.Options, runtimes: McpServe.Runtimes["Typ
       return Effect.map(Effect.acquireRelease(take, release), ({ seat }) => seat)
     }
 
-    /** `size`: the number of seats beside the shared one. */
+    /** `size`: the number of seats besides the shared one. */
     return { shared, openFor, lease, size: () => table.values().length }
   })

@@ -1,4 +1,4 @@
-/** The pages of a gateway for operators: health, status, and the metrics of this process in the text format of Prometheus. */
+/** Pages of a gateway for operators: health, status, and metrics in the Prometheus text format. */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -11,7 +11,7 @@ type Page = HttpEndpoint.Page["render"]
 
 const serversOf = ({ shared }: McpServe.Gateway) => Effect.flatMap(shared, ({ servers }) => servers.list)
 
-/** Without a token, so it names no server. */
+/** Needs no token, so it names no server. */
 export const health = (gateway: McpServe.Gateway): Page =>
   Effect.match(serversOf(gateway), {
     onFailure: () => HttpServerResponse.unsafeJson({ status: "failed" }, { status: 503 }),
@@ -53,7 +53,7 @@ const nameOf = (name: string): string => name.replace(/[^A-Za-z0-9_]/g, "_")
 
 const escape = (text: string): string => text.replace(/["\\]/g, "\\$&").replace(/[\n\r\u2028\u2029]/g, "\\n")
 
-/** The type and the samples of a metric; `undefined` for a kind that Prometheus does not have. */
+/** The type and samples of a metric; `undefined` for a type that Prometheus does not have. */
 const samplesOf = ({ metricState: state }: Pair): readonly [type: string, ...ReadonlyArray<Sample>] | undefined => {
   if (MetricState.isCounterState(state)) return ["counter", { suffix: "_total", value: state.count }]
   if (MetricState.isGaugeState(state)) return ["gauge", { suffix: "", value: state.value }]
@@ -68,7 +68,7 @@ const samplesOf = ({ metricState: state }: Pair): readonly [type: string, ...Rea
   ]
 }
 
-/** The metrics whose names begin with this, in the text format 0.0.4. */
+/** The metrics with this prefix, in text format 0.0.4. */
 export const prometheus = (pairs: Iterable<Pair>, prefix: string): string => {
   const families = new Map<string, Array<string>>()
   for (const pair of pairs) {

@@ -34,13 +34,13 @@ export const unknown = (name: string): McpServer.Refusal =>
 export const callOf = (
   { arguments: args = {}, name }: JsonRpc.JsonObject
 ): Effect.Effect<{ readonly name: string; readonly args: JsonRpc.JsonObject }, McpServer.Refusal> => {
-  if (typeof name !== "string") return McpServer.invalidParams("Invalid params: name is not a text")
+  if (typeof name !== "string") return McpServer.invalidParams("Invalid params: name must be a string")
   return JsonRpc.isObject(args)
     ? Effect.succeed({ name, args: objectOf(args) })
-    : McpServer.invalidParams("Invalid params: arguments is not an object")
+    : McpServer.invalidParams("Invalid params: arguments must be an object")
 }
 
-/** The fault of the headers that repeat arguments (`x-mcp-header`), because proxies decide by them. */
+/** Compares the headers that repeat arguments for proxies (`x-mcp-header`) with the arguments. */
 const headerFault = (
   { caller, header }: McpServer.Exchange,
   { inputSchema }: Tool.Tool,
@@ -51,7 +51,7 @@ const headerFault = (
     const expected = ParamHeaders.textOf(ParamHeaders.valueAt(args, declared.path))
     const actual = header(`mcp-param-${declared.header}`)
     if (actual === undefined ? expected === undefined : HeaderField.decode(actual) === expected) continue
-    const fault = actual === undefined ? "is missing" : "differs from the argument"
+    const fault = actual === undefined ? "is missing" : "does not match the argument"
     const message = `Header mismatch: Mcp-Param-${declared.header} ${fault}`
     return McpServer.refusal("headerMismatch", message)
   }
@@ -67,14 +67,14 @@ export const make = ({ choice, links, options, refusal, texts }: Peers.Parts) =>
 
   const definitionOf = once((tool: Tool.Tool): JsonRpc.JsonObject => {
     const { execution: _execution, name: _name, outputSchema, ...rest } = tool.raw
-    // a wrapped result has no structured content
+    // a wrapped result has no structured content, so it needs no schema
     const schemas = outputSchema === undefined || output === "wrap" ? {} : { outputSchema }
     return PassThrough.definitionOf({ ...rest, inputSchema: tool.inputSchema, ...schemas }, output, {})
   })
 
   const definition = (name: string, { tool }: Entry): JsonRpc.JsonObject => ({ name, ...definitionOf(tool) })
 
-  /** The servers that have listed their tools over the caller's own connections. */
+  /** The servers that have listed their tools over separate connections of the caller. */
   const separate = (base: Seats.Seat): Effect.Effect<ReadonlySet<string>> =>
     Effect.suspend(() => {
       const own = choice.own()
@@ -88,7 +88,7 @@ export const make = ({ choice, links, options, refusal, texts }: Peers.Parts) =>
 
   const namedOf = once(({ entries }: ToolIndex.ToolIndex) => named(entries))
 
-  /** The tools that are known now: of separate servers those that they listed to the caller, of others those of the base. */
+  /** The known tools: from the separate connection of the caller where it has listed them, and otherwise from the base. */
   const known = (base: Seats.Seat): Effect.Effect<Names.Named<Entry>> =>
     Effect.map(separate(base), (separate) => {
       const index = base.catalog.index()
@@ -100,16 +100,16 @@ export const make = ({ choice, links, options, refusal, texts }: Peers.Parts) =>
       ].toSorted(inOrder))
     })
 
-  /** False for a tool that a rule denies, and for one that is not for this caller. */
+  /** False for a tool that a rule denies, and for an app tool if the caller shows no apps. */
   const isOffered = (base: Seats.Seat, caller: McpServer.Caller) => ({ server, tool }: Entry): boolean =>
     (!Tool.isAppOnly(tool) || PassThrough.showsApps(caller)) &&
     base.permissions.decide("model", { kind: "tool", server, name: tool.name }).decision !== "deny"
 
-  /** Waits for servers that are still connecting: `firstListWait` for one without a cached list, else the gate. */
+  /** Waits for connecting servers: `firstListWait` for a server without a cached list, and otherwise `gate`. */
   const list = (caller: McpServer.Caller): Effect.Effect<ReadonlyArray<Listed>, McpServer.Refusal> =>
     Effect.gen(function*() {
       const base = yield* choice.base(caller)
-      // at once, because the gate is a part of `firstListWait`
+      // concurrently, because `gate` is part of `firstListWait`
       const { apps, tools } = yield* Effect.zipRight(base.settled, base.runtime.tools, { concurrent: true })
       const listing = new Set([...apps, ...tools].map(({ serverName }) => serverName))
       const others = yield* separate(base)
@@ -118,7 +118,7 @@ export const make = ({ choice, links, options, refusal, texts }: Peers.Parts) =>
       return items.filter(({ item }) => (listing.has(item.server) || others.has(item.server)) && isFor(item))
     })
 
-  /** A tool of a known list does not wait for servers that are still connecting. */
+  /** Finds a tool of a known list without waiting for connecting servers. */
   const find = (name: string, caller: McpServer.Caller): Effect.Effect<Entry, McpServer.Refusal> =>
     Effect.gen(function*() {
       if (name.length > maxName) return yield* unknown(name)
@@ -162,7 +162,7 @@ export const make = ({ choice, links, options, refusal, texts }: Peers.Parts) =>
         onFailure: (error) =>
           error._tag === "RemoteError" || error._tag === "NotFound"
             ? refusal(error)
-            // a model can act on the result of a tool, and not on an error of the protocol
+            // as a tool result, because models do not see protocol errors
             : Effect.succeed(PassThrough.textResult(`Error (${refusal(error).message})`, true)),
         onSuccess: (result) => finished(result, entry, exchange.caller)
       })
