@@ -26,7 +26,7 @@ if (scenario === undefined || contestant === undefined) throw new Error(`no such
 
 const script = ({ fixture }) => fileURLToPath(new URL(`fixtures/${fixture}.mjs`, import.meta.url))
 const commandOf = (server) => ({ command: process.execPath, args: [script(server), ...server.args] })
-// Large enough for the largest result: the defaults of neither side are what is measured.
+// Large enough for the largest result, because the default limits are not part of the comparison.
 const maxMessageBytes = 256 * 1024 * 1024
 
 const started = async (own) => {

@@ -1,8 +1,7 @@
 /**
- * A server that dies soon after each start, under a whole runtime with the settings that it comes with, while somebody
- * calls it all the time: `npm run build && node bench/flap.mjs`. Not a timed test: it says what happened, and fails if
- * there were more process starts than the storm breaker allows, an error without a tag, a call that hung, a call that
- * ran twice, or a process that was left behind.
+ * Calls a server that dies soon after each start, without a pause, under a runtime with default settings: `npm run
+ * build && node bench/flap.mjs`. Not a timed test: it prints what happened, and fails on more process starts than the
+ * storm rule allows, an error without a tag, a call that hangs or runs twice, or a process that is left behind.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
- * What a gateway adds: 1 000 calls at once over 16 servers, and one call after the other, against a client that has the
- * server itself. Real processes behind it, real sockets in front of it, in interleaved rounds.
- * `npm run bench -- gateway`, or `node bench/gateway.mjs` over what is built.
+ * The cost of a gateway: 1,000 concurrent calls over 16 servers, and sequential calls, compared with a client of the
+ * server itself. Real processes and sockets, in interleaved rounds. `npm run bench -- gateway`, or `node
+ * bench/gateway.mjs` after a build.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"

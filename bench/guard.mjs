@@ -1,7 +1,6 @@
 /**
- * How long it takes to guard a result, and what is left in memory: `npm run build && node bench/guard.mjs`. Each kind of
- * text is rendered whole, with its spill to a file, in a fresh process; a figure is the median of the runs in it, and the
- * first run is told apart.
+ * The time and memory of guarding a result: `npm run build && node bench/guard.mjs`. Each kind of text is rendered with
+ * its spill to a file, in a new process; a figure is the median of its runs, without the first.
  */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"

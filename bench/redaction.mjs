@@ -1,6 +1,6 @@
 /**
- * How many secrets of the corpus redaction hides, in how many encodings, what of harmless texts it alters, and how long
- * it takes: a part of `npm run bench -- safety`, or `node bench/redaction.mjs` over what is compiled.
+ * Redaction: the hidden secrets of the corpus by encoding, the changes to harmless texts, and the time. Part of `npm
+ * run bench -- safety`, or `node bench/redaction.mjs` after a build.
  */
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"

@@ -17,7 +17,7 @@ import { install } from "./peers/install.mjs"
 import { summarize, table } from "./report.mjs"
 import { scenarios } from "./scenarios.mjs"
 
-/** What is measured apart from all that, each by a program of its own. */
+/** The measurements with separate programs. */
 const parts = ["cli", "discovery", "gateway", "guard", "safety", "search"]
   .filter((part) => existsSync(new URL(`${part}.mjs`, import.meta.url)))
 
@@ -99,7 +99,7 @@ process.on("exit", () => {
 })
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130))
 
-/** Runs one cell in a process of its own. */
+/** Runs one cell in a new process. */
 const cell = (scenario, contestant, round) =>
   new Promise((done) => {
     const file = fileURLToPath(new URL("cell.mjs", import.meta.url))

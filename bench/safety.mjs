@@ -1,6 +1,6 @@
 /**
- * What of the security corpora the detector finds, what of the harmless texts it takes for orders, and how long it takes:
- * `npm run bench -- safety`, or `node bench/safety.mjs` over what is compiled. A missed target does not fail the run.
+ * The injection scan on the security corpora: hits, false positives on harmless texts, and time. `npm run bench --
+ * safety`, or `node bench/safety.mjs` after a build. A missed target does not fail the run.
  */
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"

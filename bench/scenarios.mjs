@@ -1,8 +1,7 @@
 /**
- * What is measured, on which server, by whom, how often, and with which target.
- *
- * The targets are for the whole runtime in one long fiber, and with one `runPromise` for each call: ratios to the raw SDK
- * 1.x client of the same round, or, with `absolute`, figures in the metric's unit.
+ * The scenarios: operation, server, contestants, repetitions and targets. There are targets for the runtime in one long
+ * fiber, and with one `runPromise` per call. A target is a ratio to the raw SDK 1.x client of the same round, or, with
+ * `absolute`, a figure in the unit of the metric.
  */
 const stdio = (fixture, ...args) => ({ kind: "stdio", fixture, args })
 const http = (fixture, ...args) => ({ kind: "http", fixture, args })
@@ -20,7 +19,7 @@ const less = (key, unit, fiber, promise) => ({
   targets: { runtime: fiber, "runtime-promise": promise }
 })
 const more = (key, unit, fiber, promise) => ({ ...less(key, unit, fiber, promise), better: "more" })
-/** For what is no ratio. */
+/** For absolute figures. */
 const absolute = (metric) => ({ ...metric, absolute: true })
 
 const echo = (name, title, server, contestants, counts, metrics) => ({

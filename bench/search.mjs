@@ -1,7 +1,6 @@
 /**
- * The search of tools: how often it finds the right one, and how long it takes among 1,000 tools.
- * `npm run bench -- search`, or `node bench/search.mjs` over what is compiled. Each time is the median of fresh
- * processes, with the import of the library counted and nothing warmed up.
+ * The search of tools: its accuracy, and its time among 1,000 tools. `npm run bench -- search`, or `node
+ * bench/search.mjs` after a build. Each time is the median of new processes, including the import of the library.
  */
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -15,7 +14,7 @@ const { values } = parseArgs({
     tools: { type: "string", default: "1000" },
     one: { type: "boolean", default: false },
     hostile: { type: "boolean", default: false },
-    /** Says which queries found nothing right, and what they found. */
+    /** Prints the queries without a correct hit, and their hits. */
     verbose: { type: "boolean", default: false },
     dist: { type: "string", default: fileURLToPath(new URL("../build/modules", import.meta.url)) }
   }
@@ -76,7 +75,7 @@ const timesOf = (search, asked) =>
     return performance.now() - before
   })
 
-/** Tools of a server that wants to be a burden: each is as long as is looked at, and of words that nobody else has. */
+/** Tools of a hostile server: each has the maximum length that is indexed, and only unique words. */
 const hostile = () => {
   let seed = 1
   const word = () => {

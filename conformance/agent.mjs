@@ -1,6 +1,6 @@
 /**
- * An agent that says again what it is told, as a server over HTTP: what the official suite's server scenarios are run
- * against where they are about an `AgentServer`. It prints its url once it listens.
+ * An agent that echoes its messages, served over HTTP: the target `agent` of `servers.mjs`. It prints its URL once it
+ * listens.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,6 +1,6 @@
 /**
- * The program that the official suite runs as a client: an application of `McpRuntime`, with a person that agrees to
- * everything. It does what an agent would: lists, and calls what is listed, with arguments by the tool's schema.
+ * The client that the official suite runs: an application of `McpRuntime` in which a person agrees to everything. Like
+ * an agent, it lists tools and calls them, with arguments from their schemas.
  */
 import { follow } from "./follow.mjs"
 import * as Effect from "effect/Effect"
@@ -141,7 +141,7 @@ const wantsLogin = ({ _tag, reason }) =>
 const program = Effect.gen(function*() {
   const runtime = yield* McpRuntime.McpRuntime
   yield* Effect.catchIf(runtime.servers.connect(server), wantsLogin, () => runtime.servers.login(server))
-  // a server of the session era may let anybody in, and ask for a login when something is wanted of it
+  // a server of the session era may accept the handshake, and require a login for a later request
   const list = runtime.refreshTools(server)
   const { tools } = yield* Effect.catchIf(list, wantsLogin, () => Effect.zipRight(runtime.servers.login(server), list))
   const echo = tools.find(({ tool }) => tool.name === "json_schema_echo")

@@ -44,7 +44,7 @@ const write = (name, servers) => {
   return file
 }
 
-/** A program that says at which address it listens. */
+/** A program that prints the address on which it listens. */
 const listening = (args) =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] })

@@ -3,7 +3,7 @@
  */
 const most = 10
 
-/** The parameters with which the browser is sent to `redirectUri`, where nobody has to listen. */
+/** The parameters of the redirect to `redirectUri`, where nothing has to listen. */
 export const follow = async (url, redirectUri) => {
   const back = new URL(redirectUri)
   let at = new URL(url)

@@ -1,9 +1,9 @@
 /**
- * The first minute of a newcomer: `node conformance/newcomer.mjs`. A home with configurations of Claude Desktop, Cursor and
- * VS Code (three good published servers, a package that does not exist, an HTTP server that is down, an unset token, an
- * unanswered `${input:…}`), and then `list`, `doctor`, `call`, and `serve` with three clients by other authors. Prints the
- * transcript; fails if a broken server's cause is not the true one, or if a client cannot call a tool as the banner says.
- * Needs `npm run build` and the npm registry.
+ * The first minute of a new user: `node conformance/newcomer.mjs`. Runs `list`, `doctor`, `call`, and `serve` with
+ * three clients by other authors, in a home folder with configurations of Claude Desktop, Cursor and VS Code: three
+ * published servers, a missing package, an HTTP server that is down, an unset token, an unanswered `${input:…}`. Prints
+ * the transcript; fails if the reported cause of a broken server is wrong, or if a client cannot call a tool as the
+ * banner describes. Needs `npm run build` and the npm registry.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
@@ -164,7 +164,7 @@ try {
   const made = join(files, "made.txt")
   const change = { tool: "mcp__files__write_file", args: { path: made, content: "made" } }
 
-  /** Starts `serve`, as a client does that was given its command line. */
+  /** Starts `serve` like a client with its command line in a configuration. */
   const withSdk = async (more, use) => {
     const transport = new StdioClientTransport({
       command: process.execPath,

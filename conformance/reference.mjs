@@ -23,7 +23,7 @@ const started = async () => {
 
 const server = await started()
 
-/** A peer that does not let go must not keep a process alive that was told to end. */
+/** An open peer must not keep the process alive after a signal. */
 const longest = 2000
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.once(signal, () => {

@@ -29,7 +29,7 @@ const atOnce = 3
 /** Scenarios that measure time run alone. */
 const alone = new Set(["sse-retry"])
 
-/** What is asked for, and how many scenarios there are of it: one that is missing is as bad as one that fails. */
+/** The columns, with their numbers of scenarios: a missing scenario counts as a failure. */
 const columns = [
   { id: "2025-11-25", suite: current, wire: "2025-11-25", of: 19 },
   { id: "2026-07-28", suite: current, wire: "2026-07-28", of: 33 },

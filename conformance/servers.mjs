@@ -30,7 +30,7 @@ const here = fileURLToPath(new URL(".", import.meta.url))
 const reference = join(here, "reference.mjs")
 const bin = join(here, "../dist/bin/mcp-runtime.cjs")
 
-/** Everything in it is wanted by the suite, which asks nobody. */
+/** The gateway, without a token and without approvals, because the suite can do neither. */
 const gateway = (program, last, server) => {
   const folder = mkdtempSync(join(tmpdir(), "mcp-gateway-"))
   last(() => rmSync(folder, { recursive: true, force: true }))
@@ -44,9 +44,8 @@ const gateway = (program, last, server) => {
 }
 
 /**
- * What the scenarios are run against. `start` brings it up and gives its url; `program` starts a file of node's, and gives
- * the url that it prints once it is ready. What was started is stopped afterwards, the last one first. The suite can send
- * no token, so a target lets anybody in.
+ * The targets. `start` starts one and returns its URL; `program` starts a Node program and returns the URL that it
+ * prints. Programs are stopped in reverse order. The suite cannot send a token, so targets require none.
  */
 const targets = [
   {
@@ -74,7 +73,9 @@ const targets = [
 /** The tool of this scenario closes the stream of the SDK that it is written with; a gateway's stream is not in its reach. */
 const noPolling = "the tool closes its own stream, which is not the one to the caller"
 
-/** What is about the tools, resources and prompts of the reference: an agent has two tools, and nothing else. */
+/**
+ * The scenarios that use the tools, resources and prompts of the reference: an agent has two tools and nothing else.
+ */
 const ofReference = [
   "completion-complete",
   "tools-call-simple-text",
@@ -164,7 +165,7 @@ const beginProgram = (last) => (args, options = {}) =>
     child.once("exit", (code) => settle(reject, new Error(`${args.join(" ")} ended with ${code}:\n${output}`)))
   })
 
-/** Uses a target that is up, and brings it down, whatever happens. */
+/** Uses a running target, and stops it in any case. */
 const withTarget = async (target, use) => {
   const finalizers = []
   const last = (finalizer) => finalizers.unshift(finalizer)
@@ -202,7 +203,7 @@ const activeSuite = async () => {
 const wires = [
   {
     id: "2025-11-25",
-    // where nothing is said, the suite runs at this wire
+    // the default wire of the suite
     sets: async () => ({ ...await requirements("2025-11-25"), ...await activeSuite() }),
     of: { required: 30, notScored: 3, active: 31 }
   },

@@ -98,10 +98,10 @@ export const run = (suite, args, limit = 120_000) =>
     })
   })
 
-/** Of every message; that they are well formed is no success of a scenario that skipped all of its own checks. */
+/** A check of every message. It does not count as a success, because a scenario may skip all of its own checks. */
 const ofMessages = "wire-schema-valid"
 
-/** One scenario in a run of its own: one without a single success counts as failed. */
+/** Runs one scenario. A scenario without a success counts as failed. */
 export const attempt = async (suite, args) => {
   const folder = scratch()
   try {

@@ -1,5 +1,5 @@
 // Writes the generated part of each page below: `npm run docs`. With `--check` it only names the pages that are out of date,
-// and ends with 1 if there is one.
+// and exits with 1 if there is one.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Cli from "./cli-docs.mjs"

@@ -14,7 +14,7 @@ const file = path.join(__dirname, "mcp-runtime.bundle.cjs")
 const asking = ["call", "prompt", "read", "show", "smoke"]
 const looking = ["doctor", "events", "list", "prompts", "repl", "resources", "serve", "status", "tools"]
 
-/** Whose compiled code is read, the best first; the last is what is written where there is none. */
+/** The kinds of compiled code to read, best first; the last one is written if none exists. */
 const kinds = () => {
   const words = new Set(process.argv.slice(2))
   if (words.has("--help") || words.has("-h")) return ["help"]
@@ -30,14 +30,14 @@ const parent = () => {
   return folder && path.isAbsolute(folder) ? path.join(folder, "mcp-runtime", "compiled") : undefined
 }
 
-/** Code is taken from nobody but this user, who could change the program as well. */
+/** True for a file of this user that no other user can write to. */
 const isOwn = (at) => {
   const { mode, uid } = fs.lstatSync(at)
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0 && (mode & 0o170000) !== 0o120000)
 }
 
 const folder = parent()
-// the tag stands for the version of V8, its flags and the processor
+// the tag covers the version of V8, its flags and the processor
 const places = folder ? kinds().map((kind) => path.join(folder, `BUILD_ID-${v8.cachedDataVersionTag()}-${kind}`)) : []
 
 const read = () => {
@@ -45,7 +45,7 @@ const read = () => {
     try {
       if (isOwn(folder) && isOwn(kept)) return fs.readFileSync(kept)
     } catch {
-      // there is none
+      // none is stored
     }
   }
 }

@@ -38,8 +38,8 @@ export const blocks = (markdown) => {
 const steady = (line) => line.replaceAll(/\d+(\.\d+)?/g, "0").replaceAll(/\s+/g, " ").trim()
 
 /**
- * The first line that is shown and not written, in this order; nothing if all are. A line `…` stands for any lines, and
- * a `…` at the end of one for the rest of it.
+ * The first documented line that the output lacks, in order; `undefined` if it has all. A line `…` matches any lines,
+ * and a `…` at the end of a line matches its rest.
  */
 export const missing = (shown, written) => {
   const lines = written.split("\n").map(steady)

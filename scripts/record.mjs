@@ -18,10 +18,10 @@ const lines = 50
 const work = await realpath(await mkdtemp(join(tmpdir(), "mcp-record-")))
 const home = join(work, "home")
 
-/** A tmux of our own: no other session, and no configuration of whoever runs this. */
+/** A separate tmux server, without the configuration of the user. */
 const tmux = (...args) => exec("tmux", ["-S", join(work, "tmux"), "-f", "/dev/null", ...args], { encoding: "utf8" })
 
-/** The programs that servers are looked for in: no more than there have to be, because the screen shows where that was. */
+/** The programs whose files are searched for servers: few, because the screen lists them. */
 const path = [...new Set([dirname(process.execPath), "/usr/bin", "/bin"])].join(":")
 
 const variables = [`PATH=${path}`, `HOME=${home}`, "TERM=screen-256color", "LANG=C.UTF-8"]
@@ -30,7 +30,7 @@ const variables = [`PATH=${path}`, `HOME=${home}`, "TERM=screen-256color", "LANG
 const screen = async (args, columns, isReady) => {
   const program = ["env", "-i", ...variables, process.execPath, join(work, "bin/mcp-runtime.cjs"), ...args]
   const size = ["-x", String(columns), "-y", String(lines)]
-  // the shell is there so that a screen outlives the program that has drawn it
+  // a shell, so that the screen outlives the program
   const shell = ["sh", "-c", "trap : INT; \"$@\"; read -r line", "sh", ...program]
   await tmux("new-session", "-d", "-s", "one", ...size, "-c", join(work, "project"), ...shell)
   const deadline = Date.now() + 60_000
@@ -73,7 +73,7 @@ try {
     platform: "node",
     format: "esm",
     logLevel: "error",
-    // some of what it is made of asks for modules in the older way
+    // some dependencies use `require`
     banner: { js: "import { createRequire } from \"node:module\"; const require = createRequire(import.meta.url);" }
   })
   const node = (script) => ({ command: "node", args: ["-e", script] })
@@ -98,7 +98,7 @@ try {
     demo: { command: "node", args: [demo] },
     issues,
     notes,
-    // nobody listens at this port
+    // nothing listens on this port
     search: { url: "http://127.0.0.1:9/mcp" }
   })
   await record(["doctor"], 120, (text) => /^\d+ connected, .*\d failed +\S+ UTC$/m.test(text))

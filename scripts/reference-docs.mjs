@@ -40,14 +40,14 @@ const conditionOf = ([field, value]) => {
 
 const yes = (value) => value === true ? "yes" : value === "if not sent" ? "if not sent" : "no"
 
-/** True if a condition follows from others: a field with a value is there. */
+/** True if a condition follows from others: a field with a value is present. */
 const isImpliedBy = (when) => ([key, value]) =>
   when[key] === value ||
   (value === true && Object.keys(when).some((other) => other === key || other.startsWith(`${key}.`)))
 
 /**
- * A row for each reason with texts or decisions of its own, and one for each further condition that changes them: the
- * reasons, the condition, and the rest.
+ * A row for each reason that has texts or decisions, and for each further condition that changes them: reasons,
+ * condition, and the other cells.
  */
 const rowsOf = (tag, fields, { field, reasons }, { kinds, phrases, rows }) => {
   const known = rows[tag]

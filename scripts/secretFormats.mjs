@@ -187,7 +187,7 @@ const inner = (items) =>
     : []
   )
 
-/** A match begins after no character of a word, and after none of its own long repetitions. */
+/** A match starts neither after a word character nor within one of its own long repetitions. */
 const boundary = (items) => {
   const bodies = new Set(["\\w"])
   for (const { item, max } of inner(items)) {
@@ -233,7 +233,7 @@ const optionsOf = (node) =>
     ? optionsOf(node.items[0])
     : [node]
 
-/** A row for each alternative, and why there is none for the others. */
+/** A row for each alternative, and the reasons for those without one. */
 const rowsOf = (id, source, options = {}) => {
   const problems = []
   const rows = optionsOf(parse(source)).flatMap((option) => {

@@ -205,7 +205,7 @@ const countWords = (folder) => {
   }
 }
 
-/** The package as its users import it, built in a folder of its own: `dist` may be old, or not there. */
+/** The package as users import it, built in a separate folder because `dist` may be old or missing. */
 const measureWalks = async (entries) => {
   const node = entries.find(({ path }) => basename(path) === "NodeMcpRuntime.ts")
   if (node === undefined) throw new Error("package.json exports no module called NodeMcpRuntime")

@@ -102,7 +102,7 @@ const size = (text) => [...text].length
 
 const number = (value) => String(Math.round(value * 100) / 100)
 
-/** The words of a piece that stand apart, each with its place: so no space has to be kept by whoever shows it. */
+/** The words of a piece with their columns, so that the viewer does not have to preserve spaces. */
 const words = (text) => Array.from(text.matchAll(/\S+(?: \S+)*/g), (found) => [found[0], size(text.slice(0, found.index))])
 
 const drawn = ({ style, text }, x, y) => {
@@ -119,14 +119,14 @@ const drawn = ({ style, text }, x, y) => {
   return [
     ...fill === null ? [] : [`<rect x="${number(x)}" ${rect}/>`],
     ...words(text).map(([word, column]) => {
-      // the width is given, so that columns stay columns in any font
+      // a fixed width keeps columns aligned in any font
       const width = `textLength="${number(size(word) * cell.width)}" lengthAdjust="spacingAndGlyphs"`
       return `<text x="${number(x + column * cell.width)}" y="${y}" ${width} ${look}>${escaped(word)}</text>`
     })
   ]
 }
 
-/** The image of a screen: as wide as its terminal, as high as what is on it, with the command above. */
+/** The image of a screen: the width of the terminal, the height of its content, and the command above. */
 export const render = (screen, { columns, command }) => {
   const lines = rows(screen)
   const width = columns * cell.width + 2 * margin

@@ -28,7 +28,7 @@ const bin = join(work, "bin")
 const home = join(work, "home")
 for (const folder of [project, bin, home]) await mkdir(folder)
 
-/** A program on the PATH of whoever runs this. */
+/** A program on the PATH of the user. */
 const which = async (name) => {
   for (const folder of (process.env.PATH ?? "").split(":")) {
     const found = await realpath(join(folder, name)).catch(() => undefined)
@@ -44,7 +44,7 @@ const network = Object.entries(process.env).filter(([name]) => ofNetwork.test(na
 
 const variables = (more = {}) => ({ ...Object.fromEntries(network), PATH: bin, HOME: home, LANG: "C.UTF-8", ...more })
 
-/** Runs a program to its end, and gives what it wrote; everything that it has started ends after so long. */
+/** Runs a program to its end and returns its output. A time limit ends it and its children. */
 const run = async (command, args, cwd, env = variables()) => {
   const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true })
   const texts = { stdout: "", stderr: "" }

@@ -1,9 +1,8 @@
 /**
- * The functions and files of ours that an operation runs, by V8's precise coverage: `node scripts/walks.mjs PACKAGE PATH`.
- *
- * PACKAGE is a folder with the built package, PATH the entry point that has the layer for Node. Everything goes through
- * the public API, against a server of the official SDK in a process of its own. A function counts if every one of several
- * repetitions runs it, so that timers in the background do not. The result is JSON on stdout.
+ * The functions and files of this package that an operation runs, by V8's precise coverage: `node scripts/walks.mjs
+ * PACKAGE PATH`. PACKAGE is a folder with the built package, PATH the entry point with the layer for Node. It uses the
+ * public API against a server of the official SDK in another process. A function counts if each of several repetitions
+ * runs it, which excludes background timers. The result is JSON on stdout.
  */
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"

@@ -1,6 +1,4 @@
-/**
- * A connection that answers at once and without any I/O, so that what is left is our own work.
- */
+/** A connection that answers immediately without I/O, so that only the work of the client is measured. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"

@@ -39,7 +39,7 @@ export const make = async ({ dist, face }) => {
       })
       : Layer.empty
 
-  /** A runtime of one's own; what it is asked runs in its own context. */
+  /** A separate runtime; its calls run in its context. */
   const start = async (options, inner = Layer.empty) => {
     const managed = ManagedRuntime.make(
       NodeMcpRuntime.layer({ logs: false, cacheDirectory: "memory", ...options }).pipe(NodeMcpRuntime.using(inner))
@@ -109,7 +109,10 @@ export const make = async ({ dist, face }) => {
     configOf,
     innerOf,
     start,
-    /** The same loop over the bare client of the same connection, and over the runtime: what it adds is the difference. */
+    /**
+     * The same loop over the bare client and over the runtime, on one connection: the difference is the cost of the
+     * runtime.
+     */
     loops: ({ managed, mcp, ref }) => ({
       client: (count) =>
         managed.runPromise(mcp.withClient(ref.server, (client) =>

@@ -1,6 +1,4 @@
-/**
- * The raw client of `@modelcontextprotocol/sdk` 1.x, used as its documentation says.
- */
+/** The raw client of `@modelcontextprotocol/sdk` 1.x, used as in its documentation. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"

@@ -1,6 +1,4 @@
-/**
- * The raw client of `@modelcontextprotocol/client` 2.x, used as its documentation says.
- */
+/** The raw client of `@modelcontextprotocol/client` 2.x, used as in its documentation. */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { make } from "./promises.mjs"

@@ -1,5 +1,5 @@
 /**
- * The MCP client of the Vercel AI SDK, used as its documentation says: a call is `execute` of a tool in its tool set.
+ * The MCP client of the Vercel AI SDK, used as in its documentation: a call is `execute` of a tool in its tool set.
  */
 import { createMCPClient } from "@ai-sdk/mcp"
 import { Experimental_StdioMCPTransport as StdioTransport } from "@ai-sdk/mcp/mcp-stdio"

@@ -1,6 +1,4 @@
-/**
- * mcporter, used as its documentation says: one runtime over all servers of a cell, which connects at the first use.
- */
+/** mcporter, used as in its documentation: one runtime over all servers of a cell, which connects at the first use. */
 import { createRuntime } from "mcporter"
 import { make } from "../contestants/promises.mjs"
 

@@ -15,7 +15,7 @@ import { text } from "./tools.mjs"
 /** Seals what a client keeps between two rounds; a key for each process, as no state has to outlive it. */
 export const states = createRequestStateCodec({ key: randomBytes(32) })
 
-/** A form, and whether an answer to it can be used: that somebody declined is an answer too. */
+/** A form, and a check of its answer; a declined form is an answer too. */
 const form = (message, properties, required = []) => {
   const requestedSchema = { type: "object", properties, required }
   const { validate } = fromJsonSchema(requestedSchema)["~standard"]
@@ -42,13 +42,13 @@ const ask = (questions, requestState) =>
     ...(requestState === undefined ? {} : { requestState })
   })
 
-/** The answers by the keys of their questions, if there is one that can be used to each; more than that is ignored. */
+/** The answers by the keys of their questions, if each question has a valid one; others are ignored. */
 const answersTo = (questions, { mcpReq }) => {
   const answers = Object.entries(questions).map(([key]) => [key, inputResponse(mcpReq.inputResponses, key)])
   return answers.every(([key, answer]) => questions[key].usable(answer)) ? Object.fromEntries(answers) : undefined
 }
 
-/** Asks until it has what it needs; what it needs may depend on the arguments and on the client. */
+/** Asks until all answers are there; the questions may depend on the arguments and the client. */
 const untilAnswered = (questionsOf, done) => (given, context) => {
   const questions = questionsOf(given, context)
   const answers = answersTo(questions, context)
@@ -152,7 +152,7 @@ const sessionEra = {
   }
 }
 
-/** Only what the client says that it can do; `clientOf` is for the session era, where it says so once. */
+/** Only the declared capabilities of the client; `clientOf` is for the session era, which declares them once. */
 const possible = (clientOf) => (_, { mcpReq }) => {
   const declared = mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? clientOf() ?? {}
   return {
@@ -165,7 +165,7 @@ const possible = (clientOf) => (_, { mcpReq }) => {
 const first = { step1: form("Step 1: What is your name?", { name: { type: "string" } }, ["name"]) }
 const second = { step2: form("Step 2: What is your favorite color?", { color: { type: "string" } }, ["color"]) }
 
-/** Two questions, one after the other: which one is next, and what was said before, is in the state. */
+/** Two questions in sequence: the state holds the next question and the earlier answer. */
 const inTwoRounds = async (_, context) => {
   const of = "test_input_required_result_multi_round"
   const state = context.mcpReq.requestState()

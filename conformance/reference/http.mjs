@@ -47,7 +47,7 @@ const makeSessions = (servers) => {
     })
     await servers({ era: "legacy" }).connect(transport)
     const response = await transport.handleRequest(request)
-    // what does not begin with the handshake has no session, and is told so
+    // a request without a session that is not a handshake is refused
     if (transport.sessionId === undefined) await transport.close()
     return response
   }

@@ -10,7 +10,7 @@ const info = { name: "conformance-reference", version: "1.0.0" }
 const minute = 60 * 1000
 const forAll = { ttlMs: minute, cacheScope: "public" }
 
-/** Over HTTP there is a server for each request: what is always the same is compiled once. */
+/** Over HTTP each request has its own server, so constant parts are compiled once. */
 const compiled = new WeakMap()
 const schemaOf = (schema) => {
   const known = compiled.get(schema) ?? fromJsonSchema(schema)
@@ -32,7 +32,7 @@ const registerPrompts = (server) => {
   }
 }
 
-/** What is there only at times, and what tells those who are connected of it. */
+/** The tools, prompts and resources that come and go, with the notifications to connected clients. */
 const follow = (server, changes, { era, requestInfo }) => {
   const tool = server.registerTool(
     "test_dynamic_tool",
@@ -54,7 +54,7 @@ const follow = (server, changes, { era, requestInfo }) => {
     subscribed.delete(params.uri)
     return {}
   })
-  // a server for one request is gone before anything changes: those who listen over HTTP are told by its handler
+  // the server of one request ends before a change, so the HTTP handler notifies its listeners
   if (requestInfo !== undefined) return
   const onclose = changes.listen({
     tools: () => tool.update({ enabled: changes.now.tool }),
@@ -62,7 +62,7 @@ const follow = (server, changes, { era, requestInfo }) => {
     resource: (uri) => {
       // on a connection of the stateless era the serving entry knows who asked for what
       if (era === "legacy" && !subscribed.has(uri)) return
-      // whoever went away meanwhile need not be told
+      // clients that have disconnected need no notification
       server.server.sendResourceUpdated({ uri }).catch(() => undefined)
     }
   })

@@ -133,7 +133,7 @@ const schemas = {
   }
 }
 
-/** By name; the first one takes no arguments, as the suite calls whatever comes first without any. */
+/** By name. The first tool takes no arguments, because the suite calls the first tool without any. */
 export const tools = { ...simple, ...during, ...schemas }
 
 /** Tools that change what the server has. */
