@@ -117,7 +117,7 @@ export const logins = (servers: Servers.Servers) =>
         onTimeout: () => new McpError.ConnectTimeout({ server, limit, phase: "spawn", stderrTail: undefined })
       })).config
       if (isRemote(resolved)) return resolved
-      const detail = "it is a program of this machine, which asks for what it needs by itself"
+      const detail = "stdio servers do not use OAuth"
       return yield* new McpError.AuthorizationFailed({ server, reason: "not-interactive", detail })
     })
 

@@ -138,7 +138,7 @@ const open = (machine: Machine): Step => {
   return to({ ...machine, gen }, { _tag: "Opening" }, { _tag: "Open", gen })
 }
 
-/** What follows is no repetition of what has failed. */
+/** The next attempt starts a new series. */
 const calm = (machine: Machine): Machine => ({ ...machine, attempt: 0, failing: false })
 
 /** As if there had been no attempt. */
