@@ -79,10 +79,10 @@ export class Credentials extends Context.Tag("effect-mcp-runtime/auth/Credential
   /** Has a person log in, or the program obtain a token, although there is one. */
   readonly authorize: (config: RemoteHeaders.RemoteServer) => Step<void>
   /**
-   * Has a person log in for a call whose connect was refused; `false` if the server has no such login. Absent if calls
-   * start no login.
+   * For a call whose connect was refused: true if there are tokens that were not refused, because another process has logged
+   * in, or a person does now (`login: "calls"`).
    */
-  readonly onCall?: ((config: RemoteHeaders.RemoteServer) => Step<boolean>) | undefined
+  readonly onCall: (config: RemoteHeaders.RemoteServer) => Step<boolean>
   /** Deletes the login, then has the authorization server revoke its tokens, within 10 seconds. */
   readonly logout: (config: RemoteHeaders.RemoteServer) => Step<Logout>
   readonly status: (config: RemoteHeaders.RemoteServer) => Step<Status>
@@ -193,9 +193,7 @@ export const make = (options?: Partial<Options>) =>
           loginOf(config),
           (login) => login?.login ?? noLogin(config, "its configuration has the credentials")
         ),
-      onCall: onCalls
-        ? (config) => Effect.flatMap(loginOf(config), (login) => login?.onCall ?? Effect.succeed(false))
-        : undefined,
+      onCall: (config) => Effect.flatMap(loginOf(config), (login) => login?.onCall ?? Effect.succeed(false)),
       logout: (config) => Effect.flatMap(loginOf(config), (login) => login?.logout ?? Effect.succeed(noTokens)),
       status: (config) =>
         Effect.gen(function*() {
@@ -219,6 +217,7 @@ export const layerNone: Layer.Layer<Credentials> = Layer.sync(Credentials, () =>
     where: Effect.succeed("nowhere"),
     resolve: (config) => Effect.map(RemoteHeaders.fromConfig(config), RemoteHeaders.constant),
     authorize: none,
+    onCall: () => Effect.succeed(false),
     logout: none,
     status: () => Effect.succeed({ _tag: "Configured" })
   }

@@ -359,13 +359,13 @@ export const make = (options: Options) => {
       const { grant } = settings
       return grant._tag === "AuthorizationCode" ? askPerson : Effect.asVoid(stored.locked(byProgram(grant)))
     }),
-    /** Asks a person for a call whose connect was refused, unless there are other tokens since; `false` if none may be asked. */
+    /** True if the stored tokens are others than those that were refused, or a person has logged in for the call. */
     onCall: Effect.suspend((): Step<boolean> => {
       if (settings.grant._tag !== "AuthorizationCode") return Effect.succeed(false)
-      return Effect.flatMap(stored.load, () => {
-        const access = stored.get()?.tokens?.access
-        const isOther = access !== undefined && Redacted.value(access) !== refusedToken
-        return Effect.as(isOther ? Effect.void : askPerson, true)
+      return Effect.flatMap(stored.stored, (login) => {
+        const access = login?.tokens?.access
+        if (access !== undefined && Redacted.value(access) !== refusedToken) return Effect.succeed(true)
+        return onCalls ? Effect.as(askPerson, true) : Effect.succeed(false)
       })
     }),
     logout,

@@ -130,13 +130,13 @@ export const logins = (servers: Servers.Servers) =>
           return Effect.provideService(f(config), Connector.Identity, identity)
         })
 
-    const onCall = credentials.onCall && withLogin(credentials.onCall)
+    const onCall = withLogin(credentials.onCall)
 
     /**
-     * Waits for a connection for a caller that waits. Where a server refuses to connect without a login, a person is asked, if
-     * calls may ask; the deadline stands still meanwhile.
+     * Waits for a connection. A server that refuses to connect without a login is tried again if there is another login since,
+     * or a person logs in for the call; the deadline pauses meanwhile.
      */
-    const connected: Servers.Await = onCall === undefined ? servers.connected : (name, options) => {
+    const connected: Servers.Await = (name, options) => {
       const { deadline, identity } = options ?? {}
       const connect = servers.switches.connect(name, { identity })
       const again = deadline === undefined ? connect : Deadline.boundWait(deadline, () => ({}), connect)
@@ -146,7 +146,7 @@ export const logins = (servers: Servers.Servers) =>
         (error) =>
           Effect.flatMap(
             Permitted.asking(deadline, onCall(name, { identity })),
-            (isAsked) => isAsked ? again : Effect.fail(error)
+            (isLoggedIn) => isLoggedIn ? again : Effect.fail(error)
           )
       )
     }

@@ -291,6 +291,15 @@ describe("a login at an authorization server", () => {
         assert.deepStrictEqual(grants(), [loggedIn])
       })))
 
+  test("of another process is used by the next call of a server that needs one", (place) =>
+    Login.using(desk, place, { interaction: Interaction.layerNone }, (runtime) =>
+      Effect.gen(function*() {
+        yield* needsLogin(call(runtime))
+        yield* Login.using(desk, place, {}, (other) => other.servers.login("notes"))
+        assert.strictEqual((yield* call(runtime)).isError, false)
+        assert.lengthOf(desk.journal.logins, 1)
+      })))
+
   test("is gone after a logout", (place) =>
     Login.using(desk, place, {}, (runtime) =>
       Effect.gen(function*() {

@@ -71,6 +71,7 @@ const loggedIn: Credentials.Credentials["Type"] = {
   where: Effect.succeed("the application"),
   resolve: () => Effect.succeed(RemoteHeaders.constant(new Map())),
   authorize: () => Effect.void,
+  onCall: () => Effect.succeed(false),
   logout: () => Effect.succeed({ revoked: false, error: undefined }),
   status: () =>
     Effect.succeed({ _tag: "LoggedIn", issuer: "app", scope: undefined, expiresAt: undefined, renewable: false })
