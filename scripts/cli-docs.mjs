@@ -1,11 +1,11 @@
-// The part of docs/cli.md that lists the commands: from the table that the program itself parses and explains, and from the
-// schemas of its `--json` documents.
+// Generates the reference in docs/cli.md from the commands of the program, and the types in docs/cli-json.md from the schemas
+// of their JSON output.
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { load, root } from "./sources.mjs"
 
-/** The schemas of each command: what it is called in the page, its module and its name there. */
+/** The schemas of each command: the name of the type in the page, the module and the name of its export. */
 const shapes = {
   list: [["Servers", "commands/list", "Servers"]],
   tools: [["Tools", "commands/tools", "Tools"]],
@@ -39,6 +39,7 @@ const read = async () => {
     `export { encodedSchema } from "effect/Schema"`,
     `export { builtInOptions, sharedOptions } from "./src/cli/commandLine.ts"`,
     `export { meanings } from "./src/cli/ExitCode.ts"`,
+    `export { aboutOf, usage } from "./src/cli/help.ts"`,
     ...all.map(([as, module, name]) => `export { ${name} as ${as} } from "./src/cli/${module}.ts"`)
   ])
   const folder = mkdtempSync(join(root, "build/docs-"))
@@ -49,7 +50,7 @@ const read = async () => {
   }
 }
 
-/** A schema without the titles that stand for structs with fields such as `orNull`, which are no types. */
+/** Removes the titles of structs, because `String(schema)` would print the title instead of the fields. */
 const untitled = (ast) => {
   if (ast._tag === "TypeLiteral") delete ast.annotations[Symbol.for("effect/annotation/AutoTitle")]
   const { elements = [], indexSignatures = [], propertySignatures = [], rest = [], types = [] } = ast
@@ -57,7 +58,7 @@ const untitled = (ast) => {
   for (const type of types) untitled(type)
 }
 
-/** The type of each schema, written as the sources of this project are. */
+/** The type of each schema, formatted like the sources of this project. */
 const typesOf = (schemas, folder) => {
   const { includes: _, plugins, ...style } = JSON.parse(readFileSync(join(root, ".dprint.json"), "utf8"))
   const config = { ...style, plugins: plugins.map((plugin) => join(root, plugin)) }
@@ -65,7 +66,7 @@ const typesOf = (schemas, folder) => {
   const text = schemas.map(([name, schema]) => {
     untitled(schema.ast)
     const type = String(schema).replaceAll("readonly ", "").replaceAll("ReadonlyArray<", "Array<")
-    return `interface ${name} ${type.replaceAll("{ ", "{\n")}`
+    return `interface ${name} ${type.replace("{ ", "{\n").replaceAll(/Array<\{ (?![^{}]{0,90}\}>)/g, "Array<{\n")}`
   })
   const formatted = execFileSync(
     join(root, "node_modules/.bin/dprint"),
@@ -75,54 +76,46 @@ const typesOf = (schemas, folder) => {
   return new Map(Array.from(formatted.matchAll(/^interface (\w+) \{[\s\S]*?^\}$/gm), ([code, name]) => [name, code]))
 }
 
-const cell = (text) => text.replaceAll("|", "\\|")
+/** Marks options as code, outside of text that is code already. */
+const prose = (text) => text.replaceAll(/`[^`]*`|(?<!\w)--(?:[a-z][a-z-]*)?/g, (part) => part[0] === "`" ? part : `\`${part}\``)
 
-const optionRow = ({ about, choices, name, repeated, short, value }) => {
-  const words = [
-    `\`--${name}${value === undefined ? "" : ` ${value}`}\``,
-    ...(short === undefined ? [] : [`\`-${short}\``])
-  ]
-  const notes = [
-    about,
-    ...(choices === undefined ? [] : [`One of ${choices.join(", ")}.`]),
-    ...(repeated === true ? ["Can be given more than once."] : [])
-  ]
-  return `| ${words.join(", ")} | ${cell(notes.join(" "))} |`
+const cell = (text) => prose(text).replaceAll("|", "\\|")
+
+const optionRow = (option, aboutOf) => {
+  const { name, short, value } = option
+  const word = `\`--${name}${value === undefined ? "" : ` ${value}`}\``
+  return `| ${word}${short === undefined ? "" : `, \`-${short}\``} | ${cell(aboutOf(option))} |`
 }
 
-const options = (list) => ["| Option | What it does |", "|---|---|", ...list.map(optionRow)]
+const options = (list, aboutOf) => ["| Option | |", "|---|---|", ...list.map((one) => optionRow(one, aboutOf))]
 
-const usage = ({ args, name, options }) =>
-  [
-    `mcp-runtime ${name}`,
-    ...args.map(({ name, repeated, required }) => {
-      const word = `${name.toUpperCase()}${repeated === true ? "…" : ""}`
-      return required ? word : `[${word}]`
-    }),
-    ...(options.length === 0 ? [] : ["[options]"])
-  ].join(" ")
+const sources = read()
 
-export const section = async () => {
-  const { all, builtInOptions, meanings, sharedOptions, types } = await read()
-  const lines = ["## Options of every command", "", ...options([...sharedOptions, ...builtInOptions])]
-  lines.push("", "## Exit codes", "", "| Code | Means |", "|---|---|")
+export const commands = async () => {
+  const { aboutOf, all, builtInOptions, meanings, sharedOptions, usage } = await sources
+  const lines = ["## Global options", "", ...options([...sharedOptions, ...builtInOptions], aboutOf)]
+  lines.push("", "## Exit codes", "", "| Code | Meaning |", "|---|---|")
   for (const [code, meaning] of meanings) lines.push(`| ${code} | ${meaning} |`)
-  lines.push("", "With `--json` an error is a document too, on the standard output:", "")
-  lines.push("```ts", types.get(failure[0]), "```", "", "## Commands")
+  lines.push("", "## Commands")
   for (const { load, ...entry } of all) {
     const command = { ...entry, ...(await load()).command }
-    lines.push("", `### ${command.name}`, "", command.summary)
-    for (const text of command.description ?? []) lines.push("", text)
+    lines.push("", `### ${command.name}`, "", `${command.summary}.`)
+    for (const text of command.description ?? []) lines.push("", prose(text))
     lines.push("", "```text", usage(command), "```", "")
-    const rows = command.args.map(({ about, name }) => `| ${name.toUpperCase()} | ${cell(about)} |`)
-    if (rows.length > 0) lines.push("| Argument | What it is |", "|---|---|", ...rows, "")
-    if (command.options.length > 0) lines.push(...options(command.options), "")
+    const rows = command.args.map(({ about, name }) => `| \`${name.toUpperCase()}\` | ${cell(about)} |`)
+    for (const option of command.options) rows.push(optionRow(option, aboutOf))
+    if (rows.length > 0) lines.push("| Argument or option | |", "|---|---|", ...rows, "")
     const width = Math.max(...command.examples.map(([line]) => line.length))
     lines.push("```sh")
     for (const [line, about] of command.examples) lines.push(`mcp-runtime ${line.padEnd(width)}  # ${about}`)
     lines.push("```")
-    const written = shapes[command.name]?.map(([name]) => types.get(name)) ?? []
-    if (written.length > 0) lines.push("", "With `--json`:", "", "```ts", written.join("\n\n"), "```")
   }
   return lines.join("\n")
+}
+
+export const documents = async () => {
+  const { types } = await sources
+  return [["Errors", [failure]], ...Object.entries(shapes)].map(([title, all]) =>
+    [`## ${title}`, "", "```ts", all.map(([name]) => types.get(name)).join("\n\n"), "```"].join("\n")
+  ).join("\n\n")
 }

@@ -7,7 +7,8 @@ import * as Reference from "./reference-docs.mjs"
 import { root } from "./sources.mjs"
 
 const pages = {
-  "docs/cli.md": Cli.section,
+  "docs/cli.md": Cli.commands,
+  "docs/cli-json.md": Cli.documents,
   "docs/configuration-fields.md": Reference.fields,
   "docs/errors.md": Reference.errors
 }

@@ -64,13 +64,12 @@ const installFault = (text: string): Fault | undefined => {
         cause: `${program} cannot find the ${program === "docker" ? "image" : "package"} "${
           name.replace(/%2f/i, "/")
         }"`,
-        remedy: "Check the spelling of the name and the version in \"args\". "
-          + "A private package needs a login to its registry."
+        remedy: "Check the name and the version in \"args\". A private package needs a login to its registry."
       }
       : {
         cause: `${program} cannot reach its registry (${originOf(url)}${code})`,
-        remedy: `Check the network, the proxy and the registry that ${program} uses. Or install the package, and set `
-          + "\"command\" to its program."
+        remedy: `Check the network, the proxy and the registry of ${program}. Or install the package and set "command" `
+          + "to its program."
       }
   }
   return undefined
@@ -93,12 +92,12 @@ const serverFault = (line: string): Fault | undefined => {
       cause: `the server cannot reach ${groups["address"] ?? inText.exec(line)?.[1] ?? "its upstream"} (${
         groups["code"]
       })`,
-      remedy: "Start the service that it connects to, or correct its address in \"env\" or \"args\" of the server."
+      remedy: "Start the service that it connects to, or correct the address in \"env\" or \"args\" of the server."
     }
   }
   const module = /(?:Cannot find (?:module|package) |No module named )['"]?([^'"\s]+)/.exec(line)?.[1]
   return module === undefined ? undefined : {
-    cause: `the server lacks the module "${module}"`,
+    cause: `the server cannot find the module "${module}"`,
     remedy: "Install the server's dependencies in its folder, or correct the path in \"args\"."
   }
 }

@@ -119,7 +119,7 @@ export const usable = (
   return new McpError.ConfigurationError({
     server: name,
     path: provenance.path ?? provenance.provider,
-    detail: issue?.message ?? `its entry cannot be used (${state.kind})`
+    detail: issue?.message ?? `invalid entry (${state.kind})`
   })
 }
 
@@ -146,7 +146,7 @@ export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Laye
     ? Layer.catchAll(Limits.layerConfig, (error) =>
       Layer.fail(
         new Usage({
-          detail: `A variable of the environment cannot be read: ${String(error).split("\n")[0]}`,
+          detail: `invalid environment variable: ${String(error).split("\n")[0]}`,
           next: "Correct MCP_TIMEOUT or MCP_TOOL_TIMEOUT."
         })
       ))
@@ -219,8 +219,8 @@ const within = <A, E, R>(
     const { configs, imports, root, stdio, timeout, urls } = shared
     if (root !== undefined || configs.length + imports.length + stdio.length + urls.length > 0) {
       return yield* usage(
-        "The servers are those that were found when this was begun.",
-        "Say --root, --config, --import, --stdio and --url outside."
+        "the repl uses the servers it was started with",
+        "Pass --root, --config, --import, --stdio and --url to `mcp-runtime repl`."
       )
     }
     const application = yield* open.renewed
@@ -255,7 +255,7 @@ const withScopes = (config: ServerConfig.ServerConfig, scopes: ReadonlyArray<str
 const stopping = (screen: Screen.Screen["Type"], { servers }: McpRuntime.McpRuntime["Type"]) =>
   Effect.flatMap(servers.list, (all) => {
     const open = all.filter(({ status: { _tag } }) => _tag === "Connected" || _tag === "Connecting")
-    const what = `stopping: waiting until ${open.map(({ name }) => name).join(", ")} has ended; Ctrl-C again kills`
+    const what = `stopping ${open.map(({ name }) => name).join(", ")}; press Ctrl-C again to kill`
     return open.length === 0
       ? Effect.void
       : Effect.interruptible(Settling.showing(screen, () => what, Effect.succeed([]))(Effect.never))

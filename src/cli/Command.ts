@@ -1,4 +1,4 @@
-/** A command: one description from which it is parsed, completed and explained, and the effect that it runs. */
+/** A command: the description that drives its parser, completions and help, and the effect that it runs. */
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,18 +7,18 @@ import type * as McpError from "../McpError.ts"
 import type * as ExitCode from "./ExitCode.ts"
 import type * as Screen from "./Screen.ts"
 
-/** Something that follows the name of a command. */
+/** A positional argument. */
 export interface Argument {
   readonly name: string
   readonly about: string
   readonly required: boolean
-  /** The option with which it may be left out all the same. */
+  /** The option that makes it optional. */
   readonly unless?: string | undefined
-  /** It takes all that is left. */
+  /** Takes all remaining words. */
   readonly repeated?: boolean | undefined
-  /** Options that the command does not have are among it. */
+  /** Unknown options are passed to it too. */
   readonly takesOptions?: boolean | undefined
-  /** The words that it can be. */
+  /** The valid values. */
   readonly choices?: ReadonlyArray<string> | undefined
 }
 
@@ -26,11 +26,11 @@ export interface Option {
   readonly name: string
   /** One letter. */
   readonly short?: string | undefined
-  /** The word for its value in the help; an option without one is a flag. */
+  /** The placeholder of its value in the help; an option without one is a flag. */
   readonly value?: string | undefined
   readonly choices?: ReadonlyArray<string> | undefined
   readonly repeated?: boolean | undefined
-  /** Behind the name of a tool it is an argument of the tool, because tools have such keys. */
+  /** After the name of a tool it is an argument of the tool, because tools have arguments of this name. */
   readonly yields?: boolean | undefined
   readonly about: string
 }
@@ -42,14 +42,14 @@ export interface Shared {
   readonly imports: ReadonlyArray<string>
   readonly configs: ReadonlyArray<string>
   readonly servers: ReadonlyArray<string>
-  /** Command lines and addresses of servers, in place of those of files. */
+  /** Command lines and URLs of servers, which replace those of files. */
   readonly stdio: ReadonlyArray<string>
   readonly urls: ReadonlyArray<string>
-  /** The name, the variables and the headers of such a server. */
+  /** Name, environment and headers of a `--stdio` or `--url` server. */
   readonly name: string | undefined
   readonly env: ReadonlyArray<string>
   readonly headers: ReadonlyArray<string>
-  /** Answers to `${input:id}`: `id=value`, or an id that is to be asked for again. */
+  /** Values for `${input:id}`: `id=value`, or an `id` to prompt for again. */
   readonly inputs: ReadonlyArray<string>
   readonly envFiles: ReadonlyArray<string>
   readonly timeout: Duration.Duration | undefined
@@ -58,11 +58,11 @@ export interface Shared {
   readonly colour: boolean
 }
 
-/** A command as it was called. */
+/** The parsed words of one run of a command. */
 export interface Invocation {
   readonly shared: Shared
   readonly args: ReadonlyArray<string>
-  /** The indices of those `args` that are options which the command does not have. */
+  /** The indices of `args` that are unknown options. */
   readonly unknown: ReadonlySet<number>
   readonly isSet: (option: string) => boolean
   /** The last value of an option. */
@@ -70,9 +70,9 @@ export interface Invocation {
   readonly values: (option: string) => ReadonlyArray<string>
 }
 
-/** The program was called wrongly. */
+/** A fault in what was typed: the program exits with code 2. */
 export class Usage extends Data.TaggedError("Usage")<{
-  /** One sentence; typed words in it are quoted, and escaped when it is shown. */
+  /** Without a capital or a full stop, like the messages of `McpError`; typed words in it are quoted. */
   readonly detail: string
   /** The next step. */
   readonly next?: string | undefined
@@ -82,26 +82,26 @@ export class Usage extends Data.TaggedError("Usage")<{
   }
 }
 
-/** The failure with a `Usage`, as an `Either`, which is also an effect. */
+/** A failed `Either`, which is also an effect. */
 export const usage = (detail: string, next?: string): Either.Either<never, Usage> =>
   Either.left(new Usage({ detail, next }))
 
 /** The errors of a command, which `Failure.shown` renders. */
 export type Failure = McpError.McpError | Usage
 
-/** The export `command` of the module of a command in `commands/`. */
+/** The export `command` of a module in `commands/`. */
 export interface Command {
-  /** Paragraphs for its own help. */
+  /** The paragraphs of its help. */
   readonly description?: ReadonlyArray<string> | undefined
   readonly args: ReadonlyArray<Argument>
   readonly options: ReadonlyArray<Option>
-  /** A line without the name of the program, and its meaning. */
+  /** A command line without the name of the program, and what it does. */
   readonly examples: ReadonlyArray<readonly [line: string, about: string]>
-  /** Ends with `ExitCode.ok` unless it gives another code. */
+  /** Exits with `ExitCode.ok` unless it returns another code. */
   readonly run: (invocation: Invocation) => Effect.Effect<ExitCode.ExitCode | void, Failure, Screen.Screen>
 }
 
-/** The words of a command in a list of commands. */
+/** A row in a list of commands. */
 export interface Named {
   readonly name: string
   /** One line. */

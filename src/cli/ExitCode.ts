@@ -4,25 +4,25 @@ import type * as Command from "./Command.ts"
 
 export type ExitCode = 0 | McpError.ExitCode | 70 | 130
 
-/** It did what it was asked. */
+/** The command succeeded. */
 export const ok: ExitCode = 0
 
-/** The tool, or its server, said that it failed. */
+/** The tool or its server returned an error. */
 export const tool: ExitCode = McpError.exitCodes.tool
 
-/** It was called wrongly: an unknown command, option, server, tool or argument. */
+/** Unknown command, option, server, tool or argument. */
 export const usage: ExitCode = McpError.exitCodes.usage
 
-/** A configuration cannot be used. */
+/** Invalid configuration. */
 export const config: ExitCode = McpError.exitCodes.configuration
 
-/** A server could not be reached, or was lost. */
+/** A server could not be reached, or its connection was lost. */
 export const connection: ExitCode = McpError.exitCodes.connection
 
-/** It is not permitted, or not agreed to yet. */
+/** Not permitted, not approved, or not logged in. */
 export const permission: ExitCode = McpError.exitCodes.permission
 
-/** A fault of this program itself. */
+/** A bug in this program. */
 export const fault: ExitCode = 70
 
 /** Ctrl-C was pressed. */
@@ -33,12 +33,12 @@ export const of = (error: Command.Failure): ExitCode => error._tag === "Usage" ?
 
 /** For the help. */
 export const meanings: ReadonlyArray<readonly [code: ExitCode, meaning: string]> = [
-  [ok, "done"],
-  [tool, "the tool, or its server, said that it failed"],
-  [usage, "called wrongly: no such command, option, server, tool or argument"],
-  [config, "a configuration cannot be used"],
-  [connection, "a server could not be reached, or was lost"],
-  [permission, "not permitted, or not agreed to yet"],
-  [fault, "a fault of this program"],
-  [interrupted, "interrupted"]
+  [ok, "success"],
+  [tool, "the tool or its server returned an error"],
+  [usage, "unknown command, option, server, tool or argument"],
+  [config, "invalid configuration"],
+  [connection, "a server could not be reached, or its connection was lost"],
+  [permission, "not permitted, not approved, or not logged in"],
+  [fault, "internal error"],
+  [interrupted, "interrupted (Ctrl-C)"]
 ]

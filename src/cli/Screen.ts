@@ -208,7 +208,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     jsonLine: document(0),
     bytes: (content) =>
       device.isTerminal.out
-        ? usage("Raw bytes are not written to a terminal.", "Use --out FILE, or a pipe.")
+        ? usage("raw output is not written to a terminal", "Use --out FILE or a pipe.")
         : device.write("out", content),
     progress,
     redraw: redraws
@@ -264,5 +264,5 @@ export const maxInput = 16 * 1024 * 1024
 /** All of the standard input. */
 export const piped: Effect.Effect<string, Usage, Screen> = Effect.gen(function*() {
   const input = yield* (yield* Screen).input(maxInput)
-  return input ?? (yield* usage("The standard input is too large."))
+  return input ?? (yield* usage("stdin is too large (limit 16 MiB)"))
 })

@@ -33,7 +33,7 @@ export const withEnvFiles = <A, E, R>(
     const host = yield* HostEnvironment.HostEnvironment
     const read = yield* Effect.forEach(files, (file) =>
       Effect.mapBoth(fs.readFileString(file), {
-        onFailure: () => new Usage({ detail: `The file ${UntrustedText.quote(file)} of --env-file cannot be read.` }),
+        onFailure: () => new Usage({ detail: `cannot read the file ${UntrustedText.quote(file)} (--env-file)` }),
         onSuccess: Resolution.variablesOf
       }))
     const fromFiles = Object.fromEntries(read.flat())
@@ -70,8 +70,8 @@ export const make = Effect.fnUntraced(function*(
     const [, id = "", value] = /^([^=]+)(?:=(.*))?$/s.exec(input) ?? []
     if (id === "" || (value === undefined && !screen.isInteractive)) {
       return yield* new Usage({
-        detail: id === "" ? "--input has no id." : `--input ${UntrustedText.quote(id)} has no value.`,
-        next: "Write ID=VALUE."
+        detail: id === "" ? "--input needs an id" : `--input ${UntrustedText.quote(id)} needs a value`,
+        next: "Usage: --input ID=VALUE"
       })
     }
     if (value === undefined) anew.add(id)
@@ -94,15 +94,15 @@ export const make = Effect.fnUntraced(function*(
     Effect.gen(function*() {
       const { choices, id } = question
       if (choices?.includes(Redacted.value(value)) === false) {
-        yield* screen.note(`The answer to ${id} is not kept: it is one of ${choices.join(", ")}.`)
+        yield* screen.note(`The value for ${id} is invalid and not saved. Valid values: ${choices.join(", ")}`)
         return Option.none()
       }
       typed.set(keyOf(question), value)
       yield* store.set(keyOf(question), value).pipe(
         Effect.zipRight(store.where),
         Effect.matchEffect({
-          onFailure: ({ detail }) => screen.note(`The answer is not kept: ${detail}.`),
-          onSuccess: (where) => screen.note(`The answer is kept in ${where}. Give another with --input ${id}.`)
+          onFailure: ({ detail }) => screen.note(`The value cannot be saved: ${detail}.`),
+          onSuccess: (where) => screen.note(`Value saved in ${where}. Change it with --input ${id}.`)
         })
       )
       return Option.some(value)
@@ -111,15 +111,17 @@ export const make = Effect.fnUntraced(function*(
   const asked = Effect.fnUntraced(function*(question: Resolution.Question) {
     const { choices, default: fallback, description, id, secret: isSecret, server } = question
     yield* screen.err(
-      [{ text: server, style: "strong" }, ` asks for ${id}${description === undefined ? "" : `: ${description}`}`],
-      ...(choices === undefined ? [] : [`  one of ${choices.join(", ")}`])
+      [{ text: server, style: "strong" }, ` needs ${id}${description === undefined ? "" : `: ${description}`}`],
+      ...(choices === undefined ? [] : [`  one of: ${choices.join(", ")}`])
     )
     const answer = yield* Ask.value(screen, {
       prompt: `${id}${fallback === undefined ? "" : ` [${fallback}]`}: `,
       isSecret,
       read: (line = "") =>
         Effect.succeed(
-          line === "" || choices?.includes(line) !== false ? Either.right(line) : Either.left("It is none of these.")
+          line === "" || choices?.includes(line) !== false
+            ? Either.right(line)
+            : Either.left("Choose one of the values above.")
         )
     })
     return answer === "" ? Option.none<Redacted.Redacted>() : yield* keep(question, Redacted.make(answer))

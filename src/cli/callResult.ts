@@ -39,7 +39,7 @@ export const ofContent = (content: ToolResult.Content): Part => {
       return { _tag: "Blob", label: content._tag.toLowerCase(), mimeType: content.mimeType, data: content.data }
     case "Resource": {
       const { resource } = content
-      const uri = own(resource, "uri") ?? "without a name"
+      const uri = own(resource, "uri") ?? "without a URI"
       const mimeType = own(resource, "mimeType")
       const text = own(resource, "text")
       const data = own(resource, "blob")
@@ -66,12 +66,12 @@ export const output: Command.Option = {
   name: "output",
   value: "FORMAT",
   choices: ["text", "markdown", "raw"],
-  about: "text (default) for people; markdown with fences around code and data; raw is what the server sent."
+  about: "Output format: readable text (default), Markdown, or raw as sent by the server"
 }
 
 /** Refuses `--output` beside `--json`. */
 export const checkFormat = ({ isSet, shared }: Command.Invocation): Effect.Effect<void, Usage> =>
-  shared.json && isSet(output.name) ? usage("--json and --output are two formats.", "Use one of them.") : Effect.void
+  shared.json && isSet(output.name) ? usage("--json and --output cannot be used together") : Effect.void
 
 const size = (data: string): string => {
   const bytes = Math.floor(data.replace(/=+$/, "").length * 3 / 4)
@@ -105,7 +105,7 @@ const linesOf = (part: Part, isMarkdown: boolean): ReadonlyArray<Screen.Line> =>
         : split(part.text)
     case "Blob": {
       const what = [part.label, part.mimeType, size(part.data)].filter(Boolean).join(", ")
-      return [isMarkdown ? `*${what}*` : weak(`[${what}; --out FILE writes it]`)]
+      return [isMarkdown ? `*${what}*` : weak(`[${what}; use --out FILE to save it]`)]
     }
     case "Link":
       return [isMarkdown ? `[${part.text}](<${part.uri}>)` : weak(`[${part.text}]`)]
@@ -125,7 +125,7 @@ const bytesOf = (part: Part): Effect.Effect<ReadonlyArray<Uint8Array>, Usage> =>
       return Effect.succeed([new TextEncoder().encode(part.text)])
     case "Blob":
       return Effect.mapBoth(Encoding.decodeBase64(part.data), {
-        onFailure: () => new Usage({ detail: "What the server sent is no base64." }),
+        onFailure: () => new Usage({ detail: "the server sent invalid base64" }),
         onSuccess: (bytes) => [bytes]
       })
     case "Link":
@@ -163,8 +163,8 @@ export const write = (
       const name = nameOf(file, at)
       yield* Effect.mapError(
         fs.writeFile(name, content),
-        ({ message }) => new Usage({ detail: `The file "${name}" cannot be written: ${message}` })
+        ({ message }) => new Usage({ detail: `cannot write the file "${name}": ${message}` })
       )
-      yield* screen.note(`wrote ${name} (${content.length} bytes)`)
+      yield* screen.note(`Wrote ${name} (${content.length} bytes)`)
     }
   }).pipe(Effect.provide(NodeFileSystem.layer))

@@ -1,6 +1,6 @@
 /**
- * Parses the command line. An unknown option is an error with the nearest known one, where @effect/cli would take it for an
- * argument of a tool.
+ * Parses the command line. An unknown option is an error that suggests the nearest known option, because @effect/cli would
+ * pass it to the tool as an argument.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,76 +11,76 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Command from "./Command.ts"
 import { Usage, usage } from "./Command.ts"
 
-/** The options of every command, which may stand before its name. */
+/** The options of every command, which may precede its name. */
 export const sharedOptions: ReadonlyArray<Command.Option> = [
-  { name: "json", about: "Write JSON: one document, or one a line where there is no end." },
-  { name: "root", value: "DIR", about: "The workspace, in the place of the one around the current folder." },
+  { name: "json", about: "Print JSON: one document, or one per line for streams" },
+  { name: "root", value: "DIR", about: "Workspace folder (default: found from the current folder)" },
   {
     name: "import",
     value: "HOST",
     repeated: true,
-    about: "Read the files of this host too (claude-code, cursor, …, all)."
+    about: "Also read the configuration of this host: cursor, vscode, …, or all"
   },
-  { name: "config", value: "FILE", repeated: true, about: "Read this file, and no others." },
-  { name: "server", value: "NAME", repeated: true, about: "Only this server." },
+  { name: "config", value: "FILE", repeated: true, about: "Read only this configuration file" },
+  { name: "server", value: "NAME", repeated: true, about: "Use only this server" },
   {
     name: "stdio",
     value: "COMMAND",
     repeated: true,
-    about: "Use the server that this command starts, and no others: --stdio \"npx -y @scope/server /tmp\"."
+    about: "Use only the server that this command starts: \"npx -y @scope/server /tmp\""
   },
-  { name: "url", value: "URL", repeated: true, yields: true, about: "Use the server at this address, and no others." },
+  { name: "url", value: "URL", repeated: true, yields: true, about: "Use only the server at this URL" },
   {
     name: "name",
     value: "NAME",
     yields: true,
-    about: "What the server of --stdio or --url is called (default: as its package or host)."
+    about: "Name of the --stdio or --url server (default: its package or host)"
   },
   {
     name: "env",
     value: "NAME=VALUE",
     repeated: true,
     yields: true,
-    about: "A variable for the server of --stdio. A NAME alone passes that of this environment."
+    about: "Environment variable for the --stdio server; NAME alone passes its current value"
   },
   {
     name: "header",
     value: "HEADER",
     repeated: true,
     yields: true,
-    about: "A header for the server of --url: 'Authorization: Bearer ${env:TOKEN}'."
+    about: "HTTP header for the --url server: 'Authorization: Bearer ${env:TOKEN}'"
   },
   {
     name: "input",
     value: "ID=VALUE",
     repeated: true,
-    about: "Answer ${input:ID} of a configuration. An ID alone asks for it again."
+    about: "Value for ${input:ID} in the configuration; ID alone prompts again"
   },
   {
     name: "env-file",
     value: "FILE",
     repeated: true,
-    about: "Read variables from this file too; those of the environment are stronger."
+    about: "Read environment variables from this file; variables that are already set win"
   },
   {
     name: "timeout",
     value: "DURATION",
-    about: "How long a server may take to start, and then to answer: 500ms, 30s, 2m."
+    about: "Time limit for a server to start, and for each request: 500ms, 30s, 2m"
   },
-  { name: "quiet", short: "q", about: "Write only results and errors." },
-  { name: "verbose", short: "v", about: "Log to the standard error." },
-  { name: "no-color", about: "Write no colours, as NO_COLOR does." }
+  { name: "quiet", short: "q", about: "Print only results and errors" },
+  { name: "verbose", short: "v", about: "Log to stderr" },
+  { name: "no-color", about: "Disable colors, like NO_COLOR" }
 ]
 
-/** The options that run no command. */
+/** The options that replace the run of a command. */
 export const builtInOptions: ReadonlyArray<Command.Option> = [
-  { name: "help", short: "h", about: "Explain the program, or the command." },
-  { name: "version", about: "Print the version." },
+  { name: "help", short: "h", about: "Show help for the program or a command" },
+  { name: "version", about: "Print the version" },
   {
     name: "completions",
     value: "SHELL",
     choices: ["bash", "zsh", "fish", "sh"],
-    about: "Write a completion script for this shell."
+    about: "Print a shell completion script"
   }
 ]
 
@@ -91,15 +91,16 @@ export type Parsed =
   | { readonly _tag: "Completions"; readonly shell: string }
   | { readonly _tag: "Complete"; readonly words: ReadonlyArray<string> }
 
-/** The words of a command line, read with some options. */
+/** A command line, split into words and options. */
 export interface Read {
   readonly words: ReadonlyArray<string>
   /** The indices of words that are options of a tool. */
   readonly unknown: ReadonlySet<number>
+  /** The values by option. */
   readonly given: ReadonlyMap<string, ReadonlyArray<string>>
-  /** The option whose value comes next. */
+  /** The last option, if its value is missing. */
   readonly open: Command.Option | undefined
-  /** The first fault. Reading goes on after it, because a line that is completed has faults until it is whole. */
+  /** The first fault. Reading continues after it, because shells complete lines that are not valid yet. */
   readonly fault: Usage | undefined
 }
 
@@ -107,14 +108,14 @@ const { quote } = UntrustedText
 
 const always = [...sharedOptions, ...builtInOptions]
 
-/** Separates the options from the words, with the options of a command, or those of every command. */
+/** Separates the options from the words. Without a command only the options of every command are known. */
 export const read = (argv: ReadonlyArray<string>, command?: Command.Loaded): Read => {
   const options = [...always, ...command?.options ?? []]
   const byWord = new Map<string, Command.Option>([
     ...options.map((option) => [`--${option.name}`, option] as const),
     ...options.filter(({ short }) => short !== undefined).map((option) => [`-${option.short}`, option] as const)
   ])
-  // the options of a tool follow its name: so many words
+  // the options of a tool follow its name, which is the word at this position
   const first = (command?.args ?? []).findIndex(({ takesOptions }) => takesOptions === true) + 1
   const words: Array<string> = []
   const unknown = new Set<number>()
@@ -141,7 +142,7 @@ export const read = (argv: ReadonlyArray<string>, command?: Command.Loaded): Rea
     if (option === undefined) {
       const isValue = unknown.has(words.length - 1) && !words.at(-1)!.includes("=") && /^-[^-]/.test(word)
       if (!isBehindTool || (!isValue && !word.startsWith("--"))) {
-        wrong(`There is no option ${quote(name)}.`, suggestion(nearest(name, byWord.keys())))
+        wrong(`unknown option ${quote(name)}`, suggestion(nearest(name, byWord.keys())))
         continue
       }
       if (!isValue) unknown.add(words.length)
@@ -151,24 +152,24 @@ export const read = (argv: ReadonlyArray<string>, command?: Command.Loaded): Rea
     const values = given.get(option.name) ?? []
     given.set(option.name, values)
     if (option.value === undefined) {
-      if (inline !== undefined) wrong(`The option ${quote(name)} takes no value.`)
+      if (inline !== undefined) wrong(`option ${quote(name)} takes no value`)
       values.push("")
       continue
     }
     const value = inline ?? argv[++at]
     if (value === undefined) open = option
     if (value === undefined || value === "") {
-      wrong(`The option ${quote(name)} needs a value.`, `Write ${name} ${option.value}.`)
+      wrong(`option ${quote(name)} needs a value`, `Usage: ${name} ${option.value}`)
       continue
     }
     const { choices = [value] } = option
     if (!choices.includes(value)) {
       wrong(
-        `The option ${quote(name)} cannot be ${quote(value)}.`,
-        suggestion(nearest(value, choices)) ?? `It is one of ${choices.join(", ")}.`
+        `invalid value ${quote(value)} for option ${quote(name)}`,
+        suggestion(nearest(value, choices)) ?? `Valid values: ${choices.join(", ")}`
       )
     }
-    if (values.length > 0 && option.repeated !== true) wrong(`The option ${quote(name)} is given twice.`)
+    if (values.length > 0 && option.repeated !== true) wrong(`option ${quote(name)} can be used only once`)
     values.push(value)
   }
   return { words, unknown, given, open, fault }
@@ -176,7 +177,7 @@ export const read = (argv: ReadonlyArray<string>, command?: Command.Loaded): Rea
 
 const units = new Map([["ms", 1], ["s", 1_000], ["m", 60_000], ["h", 3_600_000]])
 
-/** `500ms`, `30s`, `2m`, `1h`; a number alone is seconds. Effect's own way of writing it is read too. */
+/** `500ms`, `30s`, `2m`, `1h`, a number of seconds, or the notation of Effect (`2 minutes`). */
 export const duration = (text: string): Duration.Duration | undefined => {
   const short = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim())
   const read = short === null
@@ -190,7 +191,7 @@ export const time = (text: string | undefined): Either.Either<Duration.Duration 
   const read = text === undefined ? undefined : duration(text)
   return text === undefined || read !== undefined
     ? Either.right(read)
-    : usage(`${quote(text)} is no duration.`, "Write 500ms, 30s or 2m.")
+    : usage(`invalid duration ${quote(text)}`, "Use a duration such as 500ms, 30s or 2m.")
 }
 
 export const sharedOf = (
@@ -215,14 +216,11 @@ export const sharedOf = (
   colour: !given.has("no-color")
 })
 
-/** Refers from outside to the help of the program, or of a command. */
+/** Refers to the help of the program or of a command, from a shell. */
 export const outside = (command?: string): string =>
-  command === undefined ? "See mcp-runtime --help." : `See mcp-runtime ${command} --help.`
+  command === undefined ? "Run `mcp-runtime --help`." : `Run \`mcp-runtime ${command} --help\`.`
 
-/**
- * The first command that is named. The options of a command may stand before its name, so that a word before it may be the
- * value of one.
- */
+/** The first command among the words. A word before it may be the value of an option that only the command knows. */
 export const entryIn = (
   { words }: Pick<Read, "words">,
   entries: ReadonlyArray<Command.Entry>
@@ -243,12 +241,12 @@ const invocationOf = (
     )
     const missing = needed[args.length]
     if (missing !== undefined) {
-      const detail = `The command "${command.name}" needs ${missing.name.toUpperCase()}: ${missing.about}`
+      const detail = `missing argument ${missing.name.toUpperCase()}: ${missing.about}`
       return yield* usage(detail, help(command.name))
     }
     const extra = command.args.some(({ repeated }) => repeated === true) ? undefined : args[command.args.length]
     if (extra !== undefined) {
-      const detail = `The command "${command.name}" does not know what to do with ${quote(extra)}.`
+      const detail = `unexpected argument ${quote(extra)}`
       return yield* usage(detail, help(command.name))
     }
     const values = (name: string) => given.get(name) ?? []
@@ -264,14 +262,14 @@ const invocationOf = (
     }
   })
 
-/** Parses the words with the options of the command that they name, which is loaded for that. */
+/** Loads the command that the words name, and parses them with its options. */
 export const parse = (
   argv: ReadonlyArray<string>,
   entries: ReadonlyArray<Command.Entry>,
   help = outside
 ): Effect.Effect<Parsed, Usage> =>
   Effect.gen(function*() {
-    // the scripts of shells write it, and people do not
+    // completion scripts use it, people do not
     if (argv[0] === "--complete") return { _tag: "Complete", words: argv.slice(1) }
     const entry = entryIn(read(argv), entries)
     const command = entry && (yield* Command.load(entry))
@@ -281,7 +279,7 @@ export const parse = (
     const [name, ...args] = isHelp ? words.slice(1) : words
     if (name !== undefined && name !== command?.name) {
       const near = suggestion(nearest(name, entries.map(({ name }) => name)))
-      return yield* usage(`There is no command ${quote(name)}.`, near ?? help())
+      return yield* usage(`unknown command ${quote(name)}`, near ?? help())
     }
     if (fault !== undefined) return yield* fault
     if (given.has("version")) return { _tag: "Version" }

@@ -32,7 +32,10 @@ const failing = ({ byHand, detail, path }: EditNative.Refusal) =>
   Effect.gen(function*() {
     if (byHand === undefined) return yield* new McpError.ConfigurationError({ server: "", path, detail })
     yield* (yield* Screen.Screen).out(...byHand.split("\n"))
-    return yield* new Usage({ detail: `${path}: ${detail}.`, next: "Change it by hand, as on the standard output." })
+    return yield* new Usage({
+      detail: `${path}: ${detail}`,
+      next: "Edit the file by hand: stdout has the lines to add."
+    })
   })
 
 /** Runs one change after another, also of several processes, where the environment names a folder for the lock. */
@@ -42,7 +45,7 @@ const inTurn = <A, E, R>(path: string, change: Effect.Effect<A, E, R>) =>
     if (directory === undefined) return yield* change
     const { locked } = yield* FileStore.make({ directory })
     const done = yield* locked(path)(Effect.either(change)).pipe(
-      Effect.catchAll(({ message }) => failing({ path, detail: `it cannot be locked: ${message}` }))
+      Effect.catchAll(({ message }) => failing({ path, detail: `cannot lock the file: ${message}` }))
     )
     return yield* done
   })
@@ -75,12 +78,12 @@ const edit = (
     )
     if (json) yield* screen.json(Edited, edited)
     const { added, file, imported, removed } = edited
-    const done = [["Added", added], ["Removed", removed], ["Now reading the servers of", imported]] as const
+    const done = [["Added", added], ["Removed", removed], ["Importing the servers of", imported]] as const
     for (const [what, names] of done) {
-      if (names.length > 0) yield* screen.note(`${what} ${names.join(", ")}, in ${file}`)
+      if (names.length > 0) yield* screen.note(`${what} ${names.join(", ")} in ${file}`)
     }
     if (isWorkspace && added.length > 0) {
-      yield* screen.note(`It is started once it is approved: mcp-runtime approve ${added.join(" ")}`)
+      yield* screen.note(`Approve it before first use: mcp-runtime approve ${added.join(" ")}`)
     }
   }).pipe(Effect.provide(disk))
 
@@ -92,7 +95,7 @@ export const add = (
 ) =>
   edit(shared, isSet("workspace"), (file) =>
     !isSet("force") && file.decoded.items.some((item) => item.name === name)
-      ? usage(`There is a server "${name}" in ${file.path}.`, "Replace it with --force, or take another name.")
+      ? usage(`the server "${name}" already exists in ${file.path}`, "Replace it with --force, or choose another name.")
       : Effect.succeed({ text: EditNative.add(file, content), added: [name] }))
 
 export const remove = ({ isSet, shared }: Command.Invocation, name: string) =>
@@ -100,8 +103,8 @@ export const remove = ({ isSet, shared }: Command.Invocation, name: string) =>
     const item = file.decoded.items.find((item) => item.name === name)
     return item === undefined
       ? usage(
-        `There is no server "${name}" in ${file.path}.`,
-        "See where it is with mcp-runtime config; --workspace changes the file of the workspace."
+        `the server "${name}" is not in ${file.path}`,
+        "`mcp-runtime config` shows where it is; --workspace edits the file of the workspace."
       )
       : Effect.succeed({ text: EditNative.remove(file, item), removed: [name] })
   })

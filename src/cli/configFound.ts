@@ -53,11 +53,11 @@ export const Found = Schema.Struct({
 })
 
 const matchers = {
-  Name: "servers called ",
+  Name: "servers named ",
   Command: "the command ",
-  CommandLine: "commands like ",
+  CommandLine: "commands matching ",
   Program: "the program ",
-  Url: "addresses like ",
+  Url: "URLs matching ",
   Fingerprint: ""
 } as const
 
@@ -65,15 +65,15 @@ const matcherText = (matcher: ServerPolicy.Matcher): string =>
   matchers[matcher._tag] + ("argv" in matcher ? matcher.argv.join(" ") : matcher.pattern)
 
 export const policyLines = (policy: ServerPolicy.Policy): ReadonlyArray<string> => [
-  ...(policy.broken ? ["allows nothing, because it could not be read"] : []),
+  ...(policy.broken ? ["allows nothing, because it cannot be read"] : []),
   ...policy.deny.map((matcher) => `denies ${matcherText(matcher)}`),
   ...policy.ordered.map(({ action, matcher }) =>
     `then ${action === "allow" ? "allows" : "denies"} ${matcherText(matcher)}`
   ),
   ...(policy.allow.length === 0 ? [] : [`allows only ${policy.allow.map(matcherText).join(", or ")}`]),
-  ...(policy.requireIdentity === true ? ["allows nothing by its name alone"] : []),
-  ...(policy.managedOnly ? ["makes the lists of others void"] : []),
-  ...Array.from(policy.identities ?? [], ([name, matcher]) => `binds the name ${name} to ${matcherText(matcher)}`)
+  ...(policy.requireIdentity === true ? ["does not allow servers by name alone"] : []),
+  ...(policy.managedOnly ? ["overrides the lists of other policies"] : []),
+  ...Array.from(policy.identities ?? [], ([name, matcher]) => `requires ${matcherText(matcher)} for the name ${name}`)
 ]
 
 const whyOf = ({ state }: ConfigDiscovery.Found): string | undefined =>
@@ -120,9 +120,9 @@ const server = (found: ConfigDiscovery.Found): ReadonlyArray<Screen.Line> => {
   return [
     ["  ", { text: name, style: "strong" }, "  ", { ...span, text }, `  ${View.transportOf(found) ?? ""}`.trimEnd()],
     place("from", provenance),
-    ...sources.filter(({ path }) => path !== provenance.path).map((one) => place("laid over", one)),
-    ...shadows.map((one) => place("in the place of", one)),
-    ...(sameAs === undefined ? [] : [[{ text: "    the same as ", style: "weak" } as const, sameAs]])
+    ...sources.filter(({ path }) => path !== provenance.path).map((one) => place("merged with", one)),
+    ...shadows.map((one) => place("overrides", one)),
+    ...(sameAs === undefined ? [] : [[{ text: "    same as ", style: "weak" } as const, sameAs]])
   ]
 }
 
@@ -140,7 +140,7 @@ export const lines = (
     ),
     ...Scope.order.flatMap((scope) =>
       titled(
-        `Servers of scope ${scope}`,
+        `Servers (${scope} scope)`,
         servers.filter(({ provenance }) => provenance.scope === scope).flatMap(server)
       )
     ),
@@ -150,7 +150,7 @@ export const lines = (
       policies.flatMap((policy) => policyLines(policy).map((text) => `  ${policy.provider} (${policy.scope}) ${text}`))
     ),
     ...titled(
-      "Rules on tools",
+      "Permission rules",
       permissions.map((input): Screen.Line => [
         "  ",
         { text: input.decision.padEnd(5), style: input.decision === "deny" ? "bad" : "plain" },

@@ -37,7 +37,7 @@ export const decide = (
     const isSeen = isExact || unseen.length === 0
     yield* screen.err(...(isSeen ? lines : unseen))
     if (!isExact && !(isSeen && screen.isInteractive)) {
-      if (isSeen) yield* screen.err("There is no terminal to ask at. After reading this, approve it with")
+      if (isSeen) yield* screen.err("There is no terminal to ask. After reviewing the entry, approve it with:")
       yield* screen.err(`  mcp-runtime approve ${options}${fingerprint}`)
       return "waiting"
     }
@@ -55,7 +55,7 @@ const ends = (text: string, limit: number): string =>
     ? text
     : [
       text.slice(0, limit / 2),
-      `(${text.length - limit} of ${text.length} characters are not shown)`,
+      `(${text.length - limit} of ${text.length} characters not shown)`,
       text.slice(-limit / 2)
     ].join(" … ")
 
@@ -87,9 +87,9 @@ const unseen = (one: Trust.Pending, all: ReadonlyArray<Trust.ConsentLine>): Read
     ...(all.length <= maxLines ? [] : [`  … and ${all.length - maxLines} more lines`]),
     [
       { text: one.server, style: "strong" },
-      ` cannot be approved here: its entry takes ${lengthOf(all)} characters, and at most ${maxConsent} can be shown.`
+      ` cannot be approved at the prompt: its entry has ${lengthOf(all)} characters, and the limit is ${maxConsent}.`
     ],
-    `Read it in ${Scope.format(one.provenance)}, and approve exactly this entry with`
+    `Read it in ${Scope.format(one.provenance)}, then approve exactly this entry:`
   ]
 
 /**
@@ -118,7 +118,7 @@ export const server = (
       ...more
     ],
     unseen: unseen(one, all),
-    question: "Start it, now and from now on?",
+    question: "Approve and start this server?",
     approve: trust.approve(fingerprint, { variables })
   }
 }
@@ -135,10 +135,10 @@ export const atFirstUse = (
     const decided = yield* Effect.forEach(waiting, (one) => {
       const credentials = one.variables.filter(isCredential)
       const granting = credentials.flatMap((name) => ["--variable", ShellWords.quote(name)])
-      const why = one.why === "new" ? "wants to be started for the first time" : "has changed since it was approved"
+      const why = one.why === "new" ? "needs approval before its first start" : "has changed since it was approved"
       // what is agreed to here cannot be asked for again
       const more = credentials.length === 0 ? [] : [
-        `To let it have ${credentials.join(", ")}, say no, and write`,
+        `To let it read ${credentials.join(", ")}, answer no and run`,
         `  ${["mcp-runtime", "approve", ShellWords.quote(one.server), ...granting].join(" ")}`
       ]
       return decide(server(trust, one, ` ${why}:`, more))

@@ -1,4 +1,4 @@
-/** What is wrong with a server, in a few words, and the next step: after an error, or in its tools. */
+/** The cause of a failure in a few words and the next step, for `doctor`; and the problems of tool definitions. */
 import * as Duration from "effect/Duration"
 import * as Launcher from "../config/launcher.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
@@ -10,18 +10,18 @@ import * as ShellWords from "../text/shellWords.ts"
 import { excerpt, quote } from "../text/UntrustedText.ts"
 import type * as Tool from "../tools/Tool.ts"
 
-/** What is known beside the error. */
+/** The context of an error. */
 export interface Facts {
   readonly step: string
   readonly config: ServerConfig.ServerConfig
   /** The folders in which its command is looked up. */
   readonly folders: ReadonlyArray<string>
-  /** The first thing on its standard output that was no message. */
+  /** The first line on stdout that was not a message. */
   readonly noise: string | undefined
   readonly stderr: string | undefined
 }
 
-/** Where one is absent, the error's own fault or advice fits. */
+/** An absent field leaves the text of the error table. */
 interface Cause {
   readonly cause?: string
   readonly hint?: string
@@ -31,53 +31,52 @@ const configuration = ({ server, variable }: McpError.ConfigurationError): Cause
   const name = variable?.from ?? variable?.name ?? ""
   switch (variable?.why) {
     case "input-required":
-      return { cause: `unanswered ${variable.name.replace(":", " \"")}"` }
+      return { cause: `no value for ${variable.name.replace(":", " \"")}"` }
     case "variable-unset":
       return {
         cause: `${quote(name)} is not set`,
-        hint: `Set ${name} before this program starts, or write its value or a default for it into the file.`
+        hint: `Set ${name} in the environment, or write a value or a default into the file.`
       }
     case "variable-forbidden":
       return {
-        cause: `${quote(name)} may not be read`,
-        hint: `A file of the workspace may not read ${name}: write its value into "env" of the server, or grant it `
+        cause: `not allowed to read ${quote(name)}`,
+        hint: `Servers of a workspace cannot read ${name}. Write the value into "env" of the server, or allow it `
           + `with \`mcp-runtime approve ${ShellWords.quote(server)} --variable ${ShellWords.quote(name)}\`.`
       }
     case undefined:
-      return { cause: "its configuration cannot be used" }
+      return { cause: "invalid configuration" }
   }
 }
 
 const spawn = (error: McpError.SpawnFailed, { folders }: Facts): Cause | undefined => {
   const { command = "", errno, reason } = error
-  if (reason === "folder") return { cause: "its working folder does not exist" }
+  if (reason === "folder") return { cause: "working folder does not exist" }
   if (reason === "file") return { cause: "command not found" }
   if (reason !== "command") return undefined
-  if (errno === "EACCES") return { cause: "the command may not be run" }
-  const where = folders.length === 0 ? "no folder: PATH is empty" : folders.join(", ")
+  if (errno === "EACCES") return { cause: "command not executable" }
+  const where = folders.length === 0 ? "an empty PATH" : folders.join(", ")
   return errno !== "ENOENT" ? undefined : {
     cause: "command not found on PATH",
-    hint: `Looked for ${quote(command)} in ${where}. ${McpError.forPerson(error)}`
+    hint: `Searched for ${quote(command)} in ${where}. ${McpError.forPerson(error)}`
   }
 }
 
-/** Text on its standard output that is no message. */
+/** Text on stdout that is not a message. */
 const noisy = ({ noise }: Facts): Cause | undefined => {
   if (noise === undefined) return undefined
-  const shown = `It wrote ${quote(noise, 120)} there.`
+  const shown = `stdout: ${quote(noise, 120)}`
   return /^\s*[{[]/.test(noise)
     ? {
-      cause: "it writes JSON that is no message",
-      hint: `${shown} This is a fault of the server: one whole JSON-RPC message belongs on each line.`
+      cause: "stdout has JSON that is not an MCP message",
+      hint: `${shown} This is a bug in the server: each line must be one JSON-RPC message.`
     }
     : {
-      cause: "it prints logs on its standard output",
-      hint: `${shown} Only messages belong on it: have it log to its standard error, or check that the command starts `
-        + "an MCP server over stdio."
+      cause: "logs on stdout",
+      hint: `${shown} Make the server log to stderr, or check that the command starts an MCP server over stdio.`
     }
 }
 
-/** The party that its stderr blames. */
+/** The cause that stderr names. */
 const blamed = ({ stderr }: Facts): Cause | undefined => {
   const { fault } = StderrReader.read(stderr)
   return fault && { cause: fault.cause, hint: fault.remedy }
@@ -85,85 +84,84 @@ const blamed = ({ stderr }: Facts): Cause | undefined => {
 
 const timeout = ({ limit, phase }: McpError.ConnectTimeout, { config, stderr }: Facts): Cause => {
   if (phase === "install") {
-    return { cause: `${Launcher.of(config)?.program ?? "its launcher"} is still installing it` }
+    return { cause: `${Launcher.of(config)?.program ?? "the launcher"} is still installing the server` }
   }
   const within = Duration.format(limit)
   if (phase === "spawn" || phase === "open" || phase === "endpoint") {
     return {
-      cause: "it cannot be reached in time",
-      hint: `Nothing came within ${within}: check the address, or wait longer with --timeout.`
+      cause: "connect timed out",
+      hint: `No answer within ${within}. Check the URL, or increase --timeout.`
     }
   }
   const { line } = StderrReader.read(stderr)
-  const output = line === undefined ? "" : `; its stderr: ${quote(line, 200)}`
+  const output = line === undefined ? "" : ` Its stderr: ${quote(line, 200)}.`
   return {
-    cause: "it never answers initialize",
-    hint: `It runs, but did not answer within ${within}${output}. Check that it is an MCP server over `
-      + `${config.transport}, or wait longer with --timeout.`
+    cause: "no answer to initialize",
+    hint: `It runs, but did not answer within ${within}.${output} Check that it is an MCP server over `
+      + `${config.transport}, or increase --timeout.`
   }
 }
 
 const lost = ({ code, reason, signal }: McpError.ConnectionLost, { stderr, step }: Facts): Cause | undefined => {
   if (reason === "stream-interrupted") return undefined
   const end = signal ?? `code ${code}`
-  const hint = "This is a fault of the server: see the end of its stderr."
-  if (reason !== "exited") return { cause: "it closes the connection", hint }
-  if (step !== "initialize") return { cause: `it ended when it was asked (${end})`, hint }
+  const hint = "This is a bug in the server: see the last lines of its stderr."
+  if (reason !== "exited") return { cause: "the server closed the connection", hint }
+  if (step !== "initialize") return { cause: `the server exited during the request (${end})`, hint }
   return {
-    cause: `it exits at once (${end})`,
+    cause: `the server exits at startup (${end})`,
     hint: stderr === undefined
-      ? "It says nothing. Check that its command and arguments start a server, and not a program that ends by itself."
-      : "The end of its stderr says why; it often names an argument or a variable (\"env\") that is missing."
+      ? "It printed nothing. Check that the command and arguments start an MCP server."
+      : "See the last lines of its stderr; often an argument or a variable (\"env\") is missing."
   }
 }
 
 const http = ({ reason, status = 0 }: McpError.HttpError, { config }: Facts): Cause | undefined => {
-  if (reason === "forbidden") return { cause: "the credentials do not suffice (403)" }
-  if (reason === "content-type") return { cause: "something else answers there" }
+  if (reason === "forbidden") return { cause: "insufficient permissions (403)" }
+  if (reason === "content-type") return { cause: "another service answers at this URL" }
   if (reason !== "status") return undefined
   if (status >= 500) {
     return {
-      cause: `the server fails (${status})`,
-      hint: "The fault is at the server, or at what stands before it: look at its log, and try again later."
+      cause: `server error (${status})`,
+      hint: "The server or a proxy in front of it failed: check its log, and try again later."
     }
   }
   if (status !== 404 && status !== 405 && status !== 410) {
     return {
-      cause: `the server refuses the request (${status})`,
-      hint: "Check the address and the headers in its configuration."
+      cause: `the server rejects the request (${status})`,
+      hint: "Check the URL and the headers in the configuration."
     }
   }
   const path = "url" in config && URL.canParse(config.url) ? new URL(config.url).pathname : ""
   const usual = config.transport === "sse" && path.endsWith("/mcp")
     ? `The path looks like Streamable HTTP: set "type" to "http".`
     : config.transport !== "sse" && path.endsWith("/sse")
-    ? `The path looks like the old HTTP+SSE transport: set "type" to "sse", or try /mcp.`
-    : `MCP servers are usually at /mcp; old ones of HTTP+SSE are at /sse, with "type": "sse".`
+    ? `The path looks like the legacy HTTP+SSE transport: set "type" to "sse", or try /mcp.`
+    : `MCP servers usually use /mcp; legacy HTTP+SSE servers use /sse and "type": "sse".`
   return {
-    cause: status === 404 ? "the path of the URL is wrong" : "nothing at this URL takes messages",
-    hint: `There is no MCP server at ${path === "" ? "this address" : quote(path)} (${status}). ${usual}`
+    cause: status === 404 ? "wrong path in the URL" : "this URL does not accept messages",
+    hint: `No MCP server at ${path === "" ? "this URL" : quote(path)} (${status}). ${usual}`
   }
 }
 
 const authorization = ({ reason, server }: McpError.AuthorizationFailed, { config }: Facts): Cause => {
-  if (reason !== "unauthorized") return { cause: `it needs a login (${reason})` }
+  if (reason !== "unauthorized") return { cause: `login required (${reason})` }
   const headers = Array.from("headers" in config ? config.headers?.keys() ?? [] : [])
   return {
-    cause: "it wants credentials (401)",
+    cause: "credentials required (401)",
     hint: headers.some((name) => /^(authorization|x-api-key)$/i.test(name))
-      ? "Those in its headers are refused: they may have expired, or be meant for another server."
-      : `${McpError.logIn(server)} Or put them into "headers" of its configuration, for example "Authorization": `
-        + "\"Bearer ${TOKEN}\"."
+      ? "The credentials in its headers are rejected: they may have expired, or belong to another server."
+      : `${McpError.logIn(server)} Or add a header to its configuration, such as "Authorization": "Bearer \${TOKEN}".`
   }
 }
 
 const unreached: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "no server listens at the URL"],
-  ["ENOTFOUND", "the host of the URL is not known"],
-  ["EAI_AGAIN", "the host of the URL is not known"]
+  ["ECONNREFUSED", "no server listens at this URL"],
+  ["ENOTFOUND", "unknown host in the URL"],
+  ["EAI_AGAIN", "unknown host in the URL"]
 ])
 
-/** By tag, where the words of the label do not do. */
+/** By tag, where doctor knows more than the error table. */
 const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts: Facts) => Cause | undefined } = {
   ConfigurationError: configuration,
   SpawnFailed: spawn,
@@ -172,26 +170,26 @@ const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts:
     (error.reason === "exited" ? undefined : noisy(facts)) ?? blamed(facts) ?? lost(error, facts),
   ProtocolViolation: ({ reason }, facts) => reason === "message" ? noisy(facts) : undefined,
   HandshakeFailed: ({ code, got = "", reason, supported = [] }) =>
-    reason === "rejected" ? { cause: `it refuses to initialize (${code})` } : {
-      cause: "the protocol version is wrong",
-      hint: `It speaks ${quote(got)}, and this client ${supported.join(", ")}: update the server.`
+    reason === "rejected" ? { cause: `initialize was rejected (${code})` } : {
+      cause: "unsupported protocol version",
+      hint: `The server uses ${quote(got)}, this client ${supported.join(", ")}. Update the server.`
     },
   NetworkError: ({ code, proxy, reason }) => ({
     cause: reason === "proxy"
-      ? `the proxy ${proxy} does not connect to it (${code})`
+      ? `the proxy ${proxy} cannot connect to the server (${code})`
       : reason === "tls"
-      ? `its TLS cannot be used (${code})`
-      : unreached.get(code) ?? `the network fails (${code})`
+      ? `TLS failed (${code})`
+      : unreached.get(code) ?? `network error (${code})`
   }),
   HttpError: http,
   AuthorizationFailed: authorization,
   RemoteError: ({ code }, { step }) => ({
-    cause: `${step === "list" ? "tools/list fails" : "it answers with an error"} (${code})`,
-    hint: "It is connected, and cannot tell its tools: see its own words and its log."
+    cause: `${step === "list" ? "tools/list failed" : "the server returned an error"} (${code})`,
+    hint: "It is connected but cannot list its tools: see its message and its log."
   }),
   RequestTimeout: (_, { step }) => ({
-    cause: step === "list" ? "it never answers tools/list" : "it does not answer in time",
-    hint: "It is connected, and then hangs: see what it says, or give it longer with --timeout."
+    cause: step === "list" ? "no answer to tools/list" : "request timed out",
+    hint: "It is connected but hangs: check its log, or increase --timeout."
   })
 }
 
@@ -211,17 +209,17 @@ interface Finding {
 }
 
 const reasons: Record<Tool.RejectedTool["reason"], string> = {
-  malformed: "a tool is malformed",
-  "name-empty": "a tool has no name",
-  "name-too-long": "the name of a tool is too long",
-  "name-characters": "the name of a tool has characters that are not allowed in one",
-  "name-reserved": "the name of a tool is reserved",
-  duplicate: "two tools have one name",
-  "schema-malformed": "the schema of a tool is malformed",
-  "schema-too-large": "the schema of a tool is too large",
-  "schema-too-deep": "the schema of a tool is nested too deeply",
-  "schema-remote-ref": "the schema of a tool refers to another place",
-  "header-annotation": "the header annotations of a tool are wrong"
+  malformed: "malformed tool",
+  "name-empty": "tool without a name",
+  "name-too-long": "tool name too long",
+  "name-characters": "invalid characters in a tool name",
+  "name-reserved": "reserved tool name",
+  duplicate: "duplicate tool name",
+  "schema-malformed": "malformed tool schema",
+  "schema-too-large": "tool schema too large",
+  "schema-too-deep": "tool schema nested too deeply",
+  "schema-remote-ref": "remote reference in a tool schema",
+  "header-annotation": "invalid header annotations of a tool"
 }
 
 const shown = (name: string): string => `the tool ${quote(name, 64)}`
@@ -229,8 +227,8 @@ const shown = (name: string): string => `the tool ${quote(name, 64)}`
 const rejected = ({ detail, name, reason }: Tool.RejectedTool): Finding => ({
   isError: true,
   cause: reasons[reason],
-  message: `${shown(name)} cannot be offered: ${detail}`,
-  hint: "The other tools are unharmed. This is a fault of the server: tell its author."
+  message: `${shown(name)} is not offered: ${detail}`,
+  hint: "The other tools work. This is a bug in the server: report it to its author."
 })
 
 const suspicious = (tool: Tool.Tool): ReadonlyArray<Finding> => {
@@ -240,10 +238,10 @@ const suspicious = (tool: Tool.Tool): ReadonlyArray<Finding> => {
   const more = signals.length === 1 ? "" : `, and ${signals.length - 1} more`
   return [{
     isError: false,
-    cause: "the definition of a tool reads like orders to a model",
+    cause: "possible prompt injection in a tool definition",
     message: `${shown(tool.name)}, at ${excerpt(first.path, 64)} (${first.category}, ${first.level}${more}): `
       + first.excerpt,
-    hint: "Read it with `mcp-runtime show` before you let a model use it."
+    hint: "Read it with `mcp-runtime show` before a model uses it."
   }]
 }
 
@@ -252,9 +250,9 @@ const hidden = ({ description = "", name, title = "" }: Tool.Tool): ReadonlyArra
   const kinds = Array.from(new Set(findings.map(({ kind }) => kind)))
   return kinds.length === 0 ? [] : [{
     isError: false,
-    cause: "the definition of a tool hides something",
-    message: `${shown(name)} has characters that a person does not see (${kinds.join(", ")})`,
-    hint: "They are taken out before a model is given the definition."
+    cause: "hidden characters in a tool definition",
+    message: `${shown(name)} has invisible characters (${kinds.join(", ")})`,
+    hint: "They are removed before a model gets the definition."
   }]
 }
 
@@ -267,8 +265,8 @@ export const ofTools = (
   const all = [...bad.map(rejected), ...tools.flatMap(suspicious), ...tools.flatMap(hidden)]
   return all.length <= most ? all : [...all.slice(0, most), {
     isError: false,
-    cause: "there is more of that kind",
-    message: `${all.length - most} more were found in its tools`,
-    hint: "See all tools with `mcp-runtime tools`."
+    cause: "more problems in tools",
+    message: `${all.length - most} more problems in its tools are not shown`,
+    hint: "List all tools with `mcp-runtime tools`."
   }]
 }

@@ -25,7 +25,7 @@ export const Failed = Schema.Struct({
 /** The end of a server's stderr, unless it is only the line that the message has already. */
 const below = (stderr: string | undefined): ReadonlyArray<string> => {
   const lines = StderrReader.tail(stderr, { frames: false })
-  return lines.length < 2 ? [] : ["The end of its stderr:", ...lines.map((line) => `  | ${line}`)]
+  return lines.length < 2 ? [] : ["Last lines of stderr:", ...lines.map((line) => `  | ${line}`)]
 }
 
 const show = (error: Command.Failure, json: boolean): Effect.Effect<ExitCode.ExitCode, never, Screen.Screen> =>
@@ -61,8 +61,8 @@ const bug = (defect: unknown): Effect.Effect<ExitCode.ExitCode, never, Screen.Sc
     const [what] = Cause.pretty(Cause.die(defect)).split("\n")
     return Effect.as(
       screen.err(
-        [{ text: "error: ", style: "bad" }, `this is a bug of mcp-runtime: ${UntrustedText.excerpt(what ?? "", 300)}`],
-        "Please report it to the maintainers of effect-mcp-runtime, with the command and `mcp-runtime --version`."
+        [{ text: "error: ", style: "bad" }, `internal error: ${UntrustedText.excerpt(what ?? "", 300)}`],
+        "This is a bug in mcp-runtime. Please report it with the command and the output of `mcp-runtime --version`."
       ),
       ExitCode.fault
     )

@@ -98,12 +98,12 @@ const wordOf = (
 ): Either.Either<Json, string> => {
   if (choices.length > 0) {
     const choice = chosen(choices, word)
-    return choice === undefined ? Either.left(`"${word}" is none of them.`) : Either.right(choice.value)
+    return choice === undefined ? Either.left(`"${word}" is not one of the choices.`) : Either.right(choice.value)
   }
   const types = Shape.types(Shape.alternatives(root, schema)[0] ?? {})
   const answer = types.length === 1 && types[0] === "boolean" ? yes.get(word.toLowerCase()) : undefined
   return answer === undefined
-    ? Either.mapLeft(Arguments.typed(root, schema, word, name), () => `It has to be ${kind}.`)
+    ? Either.mapLeft(Arguments.typed(root, schema, word, name), () => `Expected ${kind}.`)
     : Either.right(answer)
 }
 
@@ -120,17 +120,17 @@ export const read = (root: JsonObject, field: Field, text: string): Effect.Effec
     if (Either.isLeft(value)) return value
     const format = Shape.text(field.schema, "format")
     if (typeof value.right === "string" && formats.get(format ?? "")?.(value.right) === false) {
-      return Either.left(`That is no ${format}.`)
+      return Either.left(`Not a valid ${format}.`)
     }
     const { check } = yield* JsonSchema.make(field.schema)
     const verdict = check(value.right)
-    return verdict._tag === "Invalid" ? Either.left(`It does not fit: ${verdict.detail}`) : value
+    return verdict._tag === "Invalid" ? Either.left(`Invalid: ${verdict.detail}`) : value
   })
 
 const question = ({ choices, initial, isList, kind, label, required }: Field): string => {
-  const what = choices.length === 0 ? kind : isList ? "any of these, with commas" : "one of these"
+  const what = choices.length === 0 ? kind : isList ? "one or more of these, separated by commas" : "one of these"
   const preset = initial === undefined
-    ? required ? "" : " [leave out]"
+    ? required ? "" : " [skip]"
     : ` [${listOf(initial).length > 0 ? listOf(initial).map(Arguments.textOf).join(", ") : Arguments.textOf(initial)}]`
   return `  ${label} (${what})${preset}: `
 }
@@ -149,7 +149,7 @@ const ask = ({ isSecret: isHidden, screen, server, words }: Asking, root: JsonOb
   Effect.gen(function*() {
     const { about, choices, initial, required } = field
     const isSecret = isHidden(field)
-    const warning = `  This looks like a secret. What you type is not shown here, and sent to ${server}.`
+    const warning = `  This looks like a secret. Your input is hidden and will be sent to ${server}.`
     yield* screen.err(
       ...(about === undefined ? [] : about.trim().split(/\r?\n/).map((line) => `    ${line}`)),
       ...(isSecret ? [[{ text: warning, style: "warning" }] as const] : [])
@@ -162,7 +162,9 @@ const ask = ({ isSecret: isHidden, screen, server, words }: Asking, root: JsonOb
         const text = line?.trim()
         if (text === undefined || words.has(text)) return Effect.fail(text ?? "")
         if (text !== "") return read(root, field, text)
-        return Effect.succeed(initial === undefined && required ? Either.left("It is needed.") : Either.right(initial))
+        return Effect.succeed(
+          initial === undefined && required ? Either.left("A value is required.") : Either.right(initial)
+        )
       }
     })
   })

@@ -7,11 +7,11 @@ import type * as Screen from "./Screen.ts"
 
 const strong = (text: string): Screen.Span => ({ text, style: "strong" })
 
-/** Long lines are hard to read. */
+/** The most columns of a line, because long lines are hard to read. */
 const widest = 80
 const left = 2
 
-/** Terms, and beside each its meaning. */
+/** Two columns: terms and their descriptions. */
 export const pairs = (
   rows: ReadonlyArray<readonly [string, string]>,
   columns: number
@@ -30,16 +30,17 @@ export const pairs = (
 const term = ({ name, short, value }: Command.Option): string =>
   `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`
 
-const about = ({ about, choices, repeated }: Command.Option): string =>
-  [
-    about,
-    ...(choices === undefined ? [] : [`One of ${choices.join(", ")}.`]),
-    ...(repeated === true ? ["Repeatable."] : [])
+/** The description of an option, with its choices; also in docs/cli.md. */
+export const aboutOf = ({ about, choices, repeated }: Command.Option): string => {
+  const notes = [
+    ...(choices === undefined ? [] : [`one of ${choices.join(", ")}`]),
+    ...(repeated === true ? ["repeatable"] : [])
   ]
-    .join(" ")
+  return notes.length === 0 ? about : `${about} (${notes.join("; ")})`
+}
 
 const options = (title: string, list: ReadonlyArray<Command.Option>, columns: number): ReadonlyArray<Screen.Line> =>
-  list.length === 0 ? [] : ["", [strong(title)], ...pairs(list.map((one) => [term(one), about(one)]), columns)]
+  list.length === 0 ? [] : ["", [strong(title)], ...pairs(list.map((one) => [term(one), aboutOf(one)]), columns)]
 
 const argument = ({ name, repeated, required, unless }: Command.Argument): string => {
   const word = `${name.toUpperCase()}${repeated === true ? "…" : ""}`
@@ -71,7 +72,7 @@ export const ofCommand = (command: Command.Loaded, columns: number): ReadonlyArr
       ? []
       : ["", [strong("Arguments")], ...pairs(command.args.map((one) => [one.name.toUpperCase(), one.about]), width)]),
     ...options("Options", command.options, width),
-    ...options("Options of every command", [...sharedOptions, builtInOptions[0]!], width),
+    ...options("Global options", [...sharedOptions, builtInOptions[0]!], width),
     ...examples(command.examples, width)
   ]
 }
@@ -79,18 +80,18 @@ export const ofCommand = (command: Command.Loaded, columns: number): ReadonlyArr
 export const ofProgram = (commands: ReadonlyArray<Command.Entry>, columns: number): ReadonlyArray<Screen.Line> => {
   const width = Math.min(columns, widest)
   return [
-    ...wrapped("Sees, checks and calls the MCP servers that an application would see here.", width),
+    ...wrapped("List, check and call the MCP servers that an application would use in this folder.", width),
     "",
     [strong("Usage")],
     "  mcp-runtime COMMAND [arguments] [options]",
     "",
     [strong("Commands")],
     ...pairs(commands.map(({ name, summary }) => [name, summary]), width),
-    ...options("Options of every command", [...sharedOptions, ...builtInOptions], width),
+    ...options("Global options", [...sharedOptions, ...builtInOptions], width),
     "",
     [strong("Exit codes")],
     ...pairs(ExitCode.meanings.map(([code, meaning]) => [String(code), meaning]), width),
     "",
-    "mcp-runtime COMMAND --help says more about one."
+    "Run `mcp-runtime COMMAND --help` for the options and examples of a command."
   ]
 }

@@ -38,8 +38,8 @@ export const knownHost = (host: string, others: ReadonlyArray<string> = []): Eff
   const known = [...hosts, ...others]
   if (known.includes(host)) return Effect.void
   const near = suggestion(nearest(host, known))
-  const all = `The hosts are ${known.join(", ")}.`
-  return usage(`Unknown host: ${UntrustedText.excerpt(host, 128)}.`, near === undefined ? all : `${near} ${all}`)
+  const all = `Known hosts: ${known.join(", ")}`
+  return usage(`unknown host ${UntrustedText.quote(host, 128)}`, near === undefined ? all : `${near} ${all}`)
 }
 
 /** A path as short as a person here would write it: below the current folder, or below home. */

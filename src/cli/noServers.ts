@@ -47,19 +47,21 @@ export const lines = (hosts: ReadonlyArray<Host>, near: (path: string) => string
     columns
   )
 
-const detail = "There are no servers here."
+const detail = "no servers are configured"
+
+const sentence = "No servers are configured."
 
 const next = Effect.map(Hosts, (hosts) =>
   hosts.length === 0
-    ? "Name a file with --config, or a server with --stdio or --url; mcp-runtime config add writes one into a file."
-    : `Other programs have some: ${
+    ? "Add a server with `mcp-runtime config add`, or use --config, --stdio or --url."
+    : `Other programs have servers: ${
       hosts.map(({ servers, title }) => `${title} (${Layout.counted(servers, "server")})`).join(", ")
     }. Use `
-      + "them with --import all, and from now on with mcp-runtime config import all.")
+      + "them once with --import all, or always with `mcp-runtime config import all`.")
 
 export const note = Effect.flatMap(
   Effect.zip(Screen.Screen, next),
-  ([screen, next]) => screen.note(detail, next)
+  ([screen, next]) => screen.note(sentence, next)
 )
 
 /** For commands that take the name of a server or a tool. */
@@ -76,8 +78,8 @@ export const offer = (shared: Command.Shared, near: (path: string) => string) =>
     const hosts = yield* Hosts
     const screen = yield* Screen.Screen
     if (hosts.length === 0 || !screen.isInteractive || shared.json) return false
-    yield* screen.err(`${detail} Other programs have some:`, "", ...lines(hosts, near, screen.columns), "")
-    if (!(yield* Ask.confirm(screen, "Use them from now on?"))) return false
+    yield* screen.err(`${sentence} Other programs have servers:`, "", ...lines(hosts, near, screen.columns), "")
+    if (!(yield* Ask.confirm(screen, "Always use these servers?"))) return false
     yield* ConfigEdit.importHosts(shared, hosts.map(({ host }) => host))
     return true
   })

@@ -104,7 +104,7 @@ export const only = <A>(
 ): Effect.Effect<A, Command.Failure, Screen.Screen> =>
   Effect.gen(function*() {
     const [one, ...others] = found
-    if (others.length > 0) return yield* usage(`More than one server has a ${kind} "${name}".`, choose)
+    if (others.length > 0) return yield* usage(`several servers have the ${kind} "${name}"`, choose)
     if (one !== undefined) return one
     const silent = missing.find((one) => one.server === server) ?? (all.length === 0 ? missing[0] : undefined)
     if (silent !== undefined) return yield* View.reasonOf(silent)
@@ -124,7 +124,7 @@ export const named = <A>(
   const identity = identify(name, discovery)
   const nameOf = (item: A) => identity === undefined ? identityOf(item).tool : spelled(identityOf(item))
   const found = items.filter((item) => nameOf(item) === (identity === undefined ? name : spelled(identity)))
-  const choose = `Say which: ${found.map((item) => format(identityOf(item))).join(", ")}.`
+  const choose = `Use one of: ${found.map((item) => format(identityOf(item))).join(", ")}`
   return only(found, { kind, name, server: identity?.server, all: items.map(nameOf), missing, choose })
 }
 

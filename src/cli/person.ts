@@ -40,10 +40,10 @@ const read = (screen: Shown, lines: ReadonlyArray<string>): Effect.Effect<boolea
     for (const [at, page] of all.entries()) {
       yield* screen.err(...page)
       if (at === all.length - 1) continue
-      const answer = yield* screen.ask(`Page ${at + 1} of ${all.length}. Enter shows the next one, n refuses: `)
+      const answer = yield* screen.ask(`Page ${at + 1} of ${all.length}. Press Enter for the next page, n to deny: `)
       if (answer === undefined || answer.trim() !== "") return false
     }
-    return yield* Ask.confirm(screen, "Send it?")
+    return yield* Ask.confirm(screen, "Allow this call?")
   })
 
 /** Asks about a call where a rule wants it, or no rule decides; without a terminal there is no person. */
@@ -55,8 +55,8 @@ export const approval = (screen: Shown, turns: Effect.Semaphore): Layer.Layer<Ap
           turns.withPermits(1)(Effect.gen(function*() {
             yield* screen.err(
               rule === undefined
-                ? `No rule decides on this ${kind}:`
-                : `A rule asks for approval of this ${kind} (${rule}):`,
+                ? `No permission rule covers this ${kind}:`
+                : `A permission rule requires approval for this ${kind} (${rule}):`,
               [label(kind), { text: name, style: "strong" }, ` of ${server}`],
               ...(lines.length === 0 ? [] : [[label("arguments")]])
             )
@@ -93,7 +93,7 @@ const fill = (screen: Shown, server: string, schema: JsonRpc.JsonObject, isSuspe
   Effect.gen(function*() {
     const form = yield* Effect.promise(() => import("./form.ts"))
     yield* screen.err([
-      { text: "  Enter takes what is in brackets; .decline refuses, and .cancel ends it.", style: "weak" }
+      { text: "  Enter accepts the value in brackets; .decline declines, .cancel cancels.", style: "weak" }
     ])
     const entries = yield* form.complete({
       screen,
@@ -103,7 +103,7 @@ const fill = (screen: Shown, server: string, schema: JsonRpc.JsonObject, isSuspe
       words: new Set(words.keys())
     }, schema)
     const sent = yield* screen.ask(
-      entries.length === 0 ? `  Agree to it? [y/N] ` : `  Send this to ${server}? [y/N] `
+      entries.length === 0 ? `  Accept? [y/N] ` : `  Send this to ${server}? [y/N] `
     )
     if (sent === undefined) return cancelled
     return Ask.isYes(sent)
@@ -114,17 +114,19 @@ const fill = (screen: Shown, server: string, schema: JsonRpc.JsonObject, isSuspe
 const visit = (screen: Shown, url: string | undefined) =>
   Effect.gen(function*() {
     if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      yield* screen.err(warning("  It names no page that could be opened."))
+      yield* screen.err(warning("  The URL cannot be opened."))
       return declines
     }
     const { host, protocol } = new URL(url)
     yield* screen.err(
       [{ text: "  page:  ", style: "weak" }, { text: url, style: "strong" }],
       [{ text: "  host:  ", style: "weak" }, host],
-      ...(protocol === "https:" ? [] : [warning("  What you enter there can be read on the way.")])
+      ...(protocol === "https:"
+        ? []
+        : [warning("  The connection is not encrypted: others can read what you enter there.")])
     )
     const given = yield* screen.ask(
-      "  Open it in a browser if you trust it. Go on? [y = yes, n = no, Enter = not now] "
+      "  Open the page in a browser if you trust it. Continue? [y = yes, n = no, Enter = cancel] "
     )
     const text = (given ?? "").trim()
     if (Ask.isYes(text)) return { action: "accept" } satisfies Answer
@@ -161,18 +163,20 @@ const answer = (
       )
     if (!screen.isInteractive) {
       const text = UntrustedText.excerpt(message, 200)
-      return yield* declined(`something, and there is no terminal to answer at: ${text}`)
+      return yield* declined(`a question, but there is no terminal to answer it: ${text}`)
     }
     const length = lengthOf(elicitation)
-    if (length > most) return yield* declined(`with ${length} characters, and at most ${most} can be shown`)
+    if (length > most) return yield* declined(`a question of ${length} characters, and the limit is ${most}`)
     const { scan } = yield* Effect.promise(() => import("../safety/InjectionScan.ts"))
     const isSuspect = (text: string) =>
       scan(text, { channel: "elicitation" }).some(({ category }) => category === "elicitation-phishing")
     yield* screen.err(
-      [{ text: server, style: "strong" }, " asks you, and not this program:"],
-      [{ text: "  who:   ", style: "weak" }, whereabouts(servers.find(({ name }) => name === server)?.config)],
+      [{ text: server, style: "strong" }, " asks:"],
+      [{ text: "  from:  ", style: "weak" }, whereabouts(servers.find(({ name }) => name === server)?.config)],
       ...message.trim().split(/\r?\n/).map((line) => `  | ${line}`),
-      ...(isSuspect(message) ? [warning("  It asks for a secret, which the operator of this server will see.")] : [])
+      ...(isSuspect(message)
+        ? [warning("  It asks for a secret. The operator of the server will see your answer.")]
+        : [])
     )
     return yield* mode === "url" ? visit(screen, url) : fill(screen, server, requestedSchema ?? {}, isSuspect)
   }).pipe(

@@ -184,19 +184,20 @@ export const run = (
     yield* Lookup.knownHost(host)
     const dialect = Dialect.find(host)
     if (dialect === undefined || !isWritable(dialect)) {
-      return yield* usage(`${host} has no file of its own for servers.`, "Choose another host.")
+      return yield* usage(`${host} has no configuration file that can hold this entry`, "Choose another host.")
     }
     const { title } = dialect
     if (discovery.files.some(({ provider, servers }) => provider === host && servers > 0)) {
-      const detail = `This gateway reads the file of ${title}, so an entry there would start the gateway in itself.`
-      const next = `Remove ${host} from --import, or from the imports in mcp-client.json, and copy its servers there.`
+      const detail = `this gateway reads the servers of ${title}, so an entry there would make it start itself`
+      const next =
+        `Remove ${host} from --import or from "imports" in mcp-client.json, and copy its servers to mcp-client.json.`
       return yield* usage(detail, next)
     }
     const secret = discovery.servers.find(hasSecret)
     if (secret !== undefined) {
       return yield* usage(
-        `The entry would show a secret that stands in the command line of "${secret.name}".`,
-        "Write '${env:NAME}' in its place, in single quotes, and the variable NAME into a file of --env-file."
+        `the entry would contain a secret from the command line of "${secret.name}"`,
+        "Use '${env:NAME}' in single quotes instead, and put the variable into a file for --env-file."
       )
     }
     const screen = yield* Screen.Screen
@@ -211,8 +212,8 @@ export const run = (
     if (invocation.shared.json) return yield* screen.json(Entry, { host, path, root, format, text, unattended })
     yield* screen.out(...text.split("\n"))
     yield* screen.note(
-      path === undefined ? `Paste it into the settings of ${title}.` : `The file of ${title} is ${near(path)}.`,
-      `If ${root} is there already, add only the entry ${program.name} to it. Then restart ${title}.`,
+      path === undefined ? `Paste this into the settings of ${title}.` : `Add this to ${near(path)}.`,
+      `If "${root}" already exists there, add only the entry "${program.name}". Then restart ${title}.`,
       ...Unattended.banner(unattended)
     )
   }).pipe(Effect.provide(NodeContext.layer))

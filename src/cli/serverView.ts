@@ -10,7 +10,7 @@ import type * as Command from "./Command.ts"
 import * as ExitCode from "./ExitCode.ts"
 import { clock } from "./following.ts"
 import * as IssueShape from "./issueShape.ts"
-import { indented, wrapped } from "./layout.ts"
+import { counted, indented, wrapped } from "./layout.ts"
 import * as Screen from "./Screen.ts"
 
 /** `waiting`: it connects when it is used, or at the next attempt. `off`: by configuration, by a policy, or by command. */
@@ -131,7 +131,7 @@ export const unnamed = (server: string, message: string): string =>
 /** The advice of the error; that of a status is about a single request. */
 const hintOf = (error: McpError.McpError): string | undefined =>
   error._tag === "HttpError" && error.reason === "status"
-    ? "Check its address in the configuration, and look at the log of the server."
+    ? "Check the URL in the configuration, and the log of the server."
     : McpError.forPerson(error)
 
 /** `unlisted` is the error of its list, where it is connected and its tools are not known. */
@@ -209,7 +209,7 @@ export const all = (
   })
 }
 
-export const allowMissing: Command.Option = { name: "allow-missing", about: "End with 0 although servers are missing." }
+export const allowMissing: Command.Option = { name: "allow-missing", about: "Exit with 0 even if servers are missing" }
 
 /** Names the servers that are missing, and gives the exit code of the command. */
 export const conclude = (
@@ -220,9 +220,7 @@ export const conclude = (
     const names = views.filter(isMissing).map(({ name }) => name)
     if (names.length === 0 || isSet(allowMissing.name)) return ExitCode.ok
     const { columns, err } = yield* Screen.Screen
-    const text = `the tools of ${names.length === 1 ? "a server" : `${names.length} servers`} are missing: ${
-      names.join(", ")
-    }. With --${allowMissing.name} that is no error.`
+    const text = `${counted(names.length, "server")} failed: ${names.join(", ")} (ignore with --${allowMissing.name})`
     yield* err(...Screen.titled("error: ", "bad", text, columns))
     return ExitCode.connection
   })

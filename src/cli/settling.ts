@@ -46,10 +46,10 @@ export const watched = <A, E, R>(
     if (event.awaitedBy === "connect") {
       installs.set(event.server, what)
       // a terminal shows it as progress
-      if (!quiet && !screen.isTerminal) screen.log(`${what}: the command waits until it is done`)
+      if (!quiet && !screen.isTerminal) screen.log(`${what}: waiting until it is done`)
     } else if (!quiet) {
-      const stop = `Ctrl-C ${isInterrupted ? "again" : "twice"} stops it.`
-      screen.log(`${what}: waiting until it is done, because stopping it now can break its cache. ${stop}`)
+      const stop = `Press Ctrl-C ${isInterrupted ? "again" : "twice"} to stop it.`
+      screen.log(`${what}: waiting until it is done, because stopping it now can corrupt its cache. ${stop}`)
     }
   }
   const onInterrupt = Effect.sync(() => {

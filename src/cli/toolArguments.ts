@@ -27,8 +27,11 @@ const { quote } = UntrustedText
 
 const isObject = (value: unknown): value is Record<string, Json> => isJsonObject(value)
 
-/** A list of names in a sentence, which a server may have made long. */
+/** The names in quotes. A server may have made the list long. */
 const listed = (names: ReadonlyArray<string>): string => UntrustedText.listed(names.map((name) => quote(name)), 12)
+
+const argumentsOf = (names: ReadonlyArray<string>): string =>
+  names.length === 0 ? "It has no arguments." : `Its arguments: ${listed(names)}`
 
 export interface Assignment {
   readonly key: string
@@ -49,8 +52,8 @@ export const read = (word: string): Either.Either<Assignment, Usage> => {
   const key = word.slice(0, isJson ? equals - 1 : Math.max(0, equals))
   return key === ""
     ? usage(
-      `${quote(word)} is no argument.`,
-      "Write key=value, key:=json or key=@file; a dash reads JSON from the input."
+      `invalid argument ${quote(word)}`,
+      "Use key=value, key:=json, key=@file, or - to read JSON from stdin."
     )
     : Either.right(assignment(key, isJson ? "json" : "text", word.slice(equals + 1)))
 }
@@ -86,22 +89,22 @@ export const readAll = (
       if (!properties.has(key) && !properties.has(key.split(".")[0]!)) {
         if (options.some(({ name, yields }) => yields === true && name === key)) {
           return yield* usage(
-            `The tool takes no argument ${quote(key)}.`,
-            `The option --${key} stands before the tool.`
+            `the tool has no argument ${quote(key)}`,
+            `Put the option --${key} before the tool.`
           )
         }
         const names = [...properties.keys(), ...options.map(({ name }) => name)].map((name) => `--${name}`)
         return yield* usage(
-          `There is no option ${quote(`--${key}`)}, and the tool takes no argument ${quote(key)}.`,
+          `unknown option ${quote(`--${key}`)}, and the tool has no argument ${quote(key)}`,
           suggestion(nearest(`--${key}`, names)) ??
-            (properties.size === 0 ? "It takes none." : `It takes ${listed([...properties.keys()])}.`)
+            argumentsOf([...properties.keys()])
         )
       }
       const next = unknown.has(at + 1) || words[at + 1] === "-" ? undefined : words[at + 1]
       const isFlag = Shape.alternatives(schema, properties.get(key)).some((one) => Shape.types(one).includes("boolean"))
       if (inline !== undefined) all.push(assignment(key, "text", inline))
       else if (isFlag && next !== "true" && next !== "false") all.push(assignment(key, "text", "true"))
-      else if (next === undefined) return yield* usage(`The argument ${quote(`--${key}`)} needs a value.`)
+      else if (next === undefined) return yield* usage(`argument ${quote(`--${key}`)} needs a value`)
       else {
         all.push(assignment(key, "text", next))
         at++
@@ -116,14 +119,14 @@ const json = (text: string, where: string): Either.Either<Json, Usage> =>
   Either.orElse(
     // the cast: a parser of JSON gives nothing else
     Either.map(parseJson(text), (value) => value as Json),
-    () => usage(`${where} is no valid JSON.`, `It begins with ${quote(text.slice(0, 40))}; put JSON in '…'.`)
+    () => usage(`invalid JSON in ${where}: ${quote(text.slice(0, 40))}`, "Put JSON in single quotes.")
   )
 
 /** A JSON object that was typed or piped. */
 export const object = (text: string, where: string): Either.Either<JsonObject, Usage> =>
   Either.flatMap(
     json(text, where),
-    (value) => isObject(value) ? Either.right(value) : usage(`${where} is no JSON object.`, "Write {\"name\": value}.")
+    (value) => isObject(value) ? Either.right(value) : usage(`${where} is not a JSON object`, "Use {\"name\": value}.")
   )
 
 const number = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
@@ -180,14 +183,14 @@ export const typed = (
   const names = allowed.map(textOf)
   if (names.length > 0) {
     return usage(
-      `${quote(key)} cannot be ${quote(text)}.`,
-      suggestion(nearest(text, names)) ?? `It is one of ${listed(names)}.`
+      `invalid value ${quote(text)} for ${quote(key)}`,
+      suggestion(nearest(text, names)) ?? `Valid values: ${listed(names)}`
     )
   }
   const isWithin = among.some((one) => Shape.types(one).includes("object"))
   return usage(
-    `${quote(key)} has to be ${Shape.typeText(root, schema)}, and ${quote(text)} is not.`,
-    isWithin ? `Write ${key}.name=value or ${key}:={…}.` : undefined
+    `invalid value ${quote(text)} for ${quote(key)}: expected ${Shape.typeText(root, schema)}`,
+    isWithin ? `Use ${key}.name=value or ${key}:={…}.` : undefined
   )
 }
 
@@ -214,9 +217,8 @@ const place = (root: JsonObject, key: string): Either.Either<Place, Usage> => {
     else if (open !== undefined) schema = Shape.additional(open)
     else {
       return usage(
-        `The tool takes no argument ${quote([...path, name].join("."))}.`,
-        suggestion(nearest(name, names).map((near) => [...path, near].join("."))) ??
-          (names.length === 0 ? "It takes none." : `It takes ${listed(names)}.`)
+        `the tool has no argument ${quote([...path, name].join("."))}`,
+        suggestion(nearest(name, names).map((near) => [...path, near].join("."))) ?? argumentsOf(names)
       )
     }
     path.push(name)
@@ -256,13 +258,11 @@ export const build = (
       const { path, schema: of } = yield* base === undefined
         ? place(schema, key)
         : Either.orElse(place(schema, key), () => Either.right<Place>({ path: key.split("."), schema: undefined }))
-      const values = yield* Either.all(all.map(({ kind, value }) =>
-        kind === "json" ? json(value, `The value of ${quote(key)}`) : typed(schema, of, value, key)
-      ))
-      const isList = Shape.alternatives(schema, of).some((one) =>
-        Shape.types(one).includes("array")
+      const values = yield* Either.all(
+        all.map(({ kind, value }) => kind === "json" ? json(value, quote(key)) : typed(schema, of, value, key))
       )
-      if (values.length > 1 && !isList) return yield* usage(`The argument ${quote(key)} is given twice.`)
+      const isList = Shape.alternatives(schema, of).some((one) => Shape.types(one).includes("array"))
+      if (values.length > 1 && !isList) return yield* usage(`argument ${quote(key)} can be used only once`)
       let tree = top
       for (const step of path.slice(0, -1)) {
         const next = treeOf(tree.get(step))
@@ -276,8 +276,8 @@ export const build = (
       ? []
       : Shape.parameters(schema).filter(({ name, required }) => required && !Object.hasOwn(args, name))
     return missing.length === 0 ? args : yield* usage(
-      `The tool needs ${missing.map(({ name, schema: of }) => `${name} (${Shape.typeText(schema, of)})`).join(", ")}.`,
-      `Write ${missing.map(({ name }) => `${name}=…`).join(" ")}.`
+      `missing ${missing.map(({ name, schema: of }) => `${name} (${Shape.typeText(schema, of)})`).join(", ")}`,
+      `Add ${missing.map(({ name }) => `${name}=…`).join(" ")}`
     )
   })
 

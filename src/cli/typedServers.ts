@@ -30,7 +30,7 @@ const pairs = (option: string, texts: ReadonlyArray<string>, pattern: RegExp, ex
   Either.all(texts.map((text) => {
     const [, name, value] = pattern.exec(text) ?? []
     return name === undefined
-      ? usage(`${shown(option, text)} cannot be read.`, `Write ${option} ${example}.`)
+      ? usage(`invalid ${shown(option, text)}`, `Usage: ${option} ${example}`)
       : Either.right([name, value ?? `\${env:${name}}`] as const)
   }))
 
@@ -41,12 +41,18 @@ export const entryOf = (
 ): Either.Either<Entry, Usage> =>
   Either.gen(function*() {
     const isUrl = typeof from === "string"
-    if (isUrl && env.length > 0) return yield* usage("--env is for a program.", "Leave it out.")
-    if (!isUrl && headers.length > 0) return yield* usage("--header is for an address.", "Leave it out.")
+    if (isUrl && env.length > 0) {
+      return yield* usage("--env cannot be used with a URL", "Use --header for a remote server.")
+    }
+    if (!isUrl && headers.length > 0) {
+      return yield* usage("--header cannot be used with a command", "Use --env for a local server.")
+    }
     const variables = yield* pairs("--env", env, /^([^=]+)(?:=(.*))?$/s, "NAME=VALUE")
     const fields = yield* pairs("--header", headers, /^([^:]+):\s*(.*)$/s, "'Name: value'")
     const named = env.length + headers.length === 0 ? undefined : Object.fromEntries([...variables, ...fields])
-    if (isUrl) return { ...(/^wss?:/i.test(from) ? { type: "ws" } : {}), url: from, ...(named && { headers: named }) }
+    if (isUrl) {
+      return { ...(/^wss?:/i.test(from) ? { type: "ws" } : {}), url: from, ...(named && { headers: named }) }
+    }
     const [command = "", ...args] = from
     return { command, args, ...(named && { env: named }) }
   })
@@ -87,15 +93,15 @@ export const entries = (
 ): Either.Either<ReadonlyMap<string, Entry>, Usage> =>
   Either.gen(function*() {
     if (name !== undefined && stdio.length + urls.length !== 1) {
-      return yield* usage("--name is for one server of --stdio or --url.", "Give one of them, or leave it out.")
+      return yield* usage("--name needs exactly one --stdio or --url", "Remove --name, or keep one server.")
     }
     const entries: Array<Entry> = []
     for (const line of stdio) {
       const command = ShellWords.withoutShell(line, { home: variables()["HOME"], isWindows: platform === "win32" })
       if (command === undefined) {
         return yield* usage(
-          `${shown("--stdio", line)} needs a shell, and none is used.`,
-          "Put words with special characters in single quotes, or run a shell: --stdio \"sh -c '…'\"."
+          `${shown("--stdio", line)} needs a shell, but the command runs without one`,
+          "Put special characters in single quotes, or run a shell: --stdio \"sh -c '…'\""
         )
       }
       entries.push(yield* entryOf(command, { env, headers: urls.length === 0 ? headers : [] }))
@@ -114,7 +120,7 @@ export const all = (
 ): Either.Either<ReadonlyArray<ServerConfig.ServerConfig>, Usage> =>
   Either.flatMap(entries(shared, host), (entries) => {
     if (entries.size === 0 && shared.env.length + shared.headers.length > 0) {
-      return usage("--env and --header are for servers of --stdio and --url.", "Give one of them too.")
+      return usage("--env and --header need --stdio or --url")
     }
     const expansion = { origin: "code", grants: [], builtins: {}, directory: folder } as const
     return Either.all(
@@ -124,7 +130,7 @@ export const all = (
           : { ...entry, transport: entry.type ?? "streamable-http" }
         return Either.mapLeft(
           ServerConfig.decodeEither({ ...placed, name }, { expansion }),
-          ({ detail, path }) => new Usage({ detail: `The server "${name}" cannot be used: ${path}: ${detail}` })
+          ({ detail, path }) => new Usage({ detail: `invalid server "${name}": ${path}: ${detail}` })
         )
       })
     )

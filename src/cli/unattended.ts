@@ -52,20 +52,18 @@ const listed = (names: ReadonlyArray<string>): string => UntrustedText.listed(na
 /** What holds for clients that cannot ask a person, printed at the start. */
 export const banner = ({ allow, allows, options, trusted }: Unattended): ReadonlyArray<string> => {
   if (allows === "everything") {
-    return ["Calls that no rule decides are allowed (--caller-decides): the client must ask its user before each call."]
+    return ["Calls that no rule covers are allowed (--caller-decides): the client must ask its user before each call."]
   }
-  const byRule = allow.length === 0 ? [] : [`calls that the rule ${listed(allow)} covers`]
+  const byRule = allow.length === 0 ? [] : [`calls allowed by ${listed(allow)}`]
   const allowed = [...(trusted.length === 0 ? [] : [`read-only tools of ${listed(trusted)}`]), ...byRule]
   const otherwise = allows === "approved"
-    ? `For a client that cannot ask, this terminal asks${allow.length === 0 ? "" : `, except for ${byRule.join()}`}.`
+    ? `For clients without elicitation, this terminal asks${allow.length === 0 ? "" : `, except for ${byRule.join()}`}.`
     : allowed.length === 0
-    ? "For a client that cannot ask, all such calls are refused, because no server here is trusted."
-    : `For a client that cannot ask, only these are allowed: ${allowed.join(", and ")}.`
+    ? "For clients without elicitation, all such calls are denied, because no server is trusted."
+    : `For clients without elicitation, only these are allowed: ${allowed.join(", and ")}.`
   return [
-    "A call that no rule decides is put to the person behind the client, if the client can ask (elicitation).",
+    "For calls that no rule covers, the client is asked to confirm with its user (elicitation).",
     otherwise,
-    `To allow more, add ${
-      options.slice(0, -1).slice(0, maxListed).concat(options.slice(-1)).join(" or ")
-    } to this command.`
+    `To allow more, add ${options.slice(0, -1).slice(0, maxListed).concat(options.slice(-1)).join(" or ")}.`
   ]
 }

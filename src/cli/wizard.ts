@@ -59,7 +59,7 @@ export const run = (
     const entries = yield* Form.complete({ screen, server, isSecret, words: new Set() }, inputSchema)
     const secrets = new Set(entries.map(([name]) => name).filter(isCredential))
     const line = Arguments.commandLine({ server, tool }, inputSchema, entries, secrets, shared)
-    yield* screen.err([{ text: "The same without questions:", style: "weak" }], [{ text: line, style: "strong" }])
+    yield* screen.err([{ text: "Command line:", style: "weak" }], [{ text: line, style: "strong" }])
     const answer = yield* screen.ask("Call it now? [Y/n] ")
     const isWanted = answer !== undefined && !/^no?$/i.test(answer.trim())
     return { found, args: Object.fromEntries(entries), isWanted }

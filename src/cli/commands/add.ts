@@ -41,17 +41,17 @@ const find = (wanted: string, address: string) =>
     if (!wanted.includes("://") && /^[./]|\.json$/.test(wanted)) {
       const bytes = yield* Effect.mapError(
         (yield* FileSystem.FileSystem).readFile(wanted),
-        () => new McpError.RegistryError({ server: wanted, address: wanted, detail: "the file cannot be read" })
+        () => new McpError.RegistryError({ server: wanted, address: wanted, detail: "cannot read the file" })
       )
       return yield* Registry.read(bytes, wanted)
     }
     if (wanted.includes("/")) return yield* Registry.lookUp(wanted, { address })
     const matches = yield* Registry.search(wanted, { address })
     return yield* new Usage({
-      detail: `"${wanted}" is not a full name: names look like io.github.acme/weather.`,
+      detail: `"${wanted}" is not a full registry name such as io.github.acme/weather`,
       next: matches.length === 0
-        ? "No name in the registry contains it."
-        : `These contain it: ${matches.map(({ name }) => name).join(", ")}.`
+        ? "No server in the registry matches it."
+        : `Matching servers: ${matches.map(({ name }) => name).join(", ")}`
     })
   }).pipe(
     Effect.provide(
@@ -67,8 +67,8 @@ const choose = (found: Registry.Found, name: string, source: string | undefined)
   const option = usable.find((option) => source === undefined || option.source === source)
   if (option !== undefined) return Effect.succeed({ option, others: usable.filter((other) => other !== option) })
   const detail = usable.length === 0
-    ? "none of its packages and remotes can be used here"
-    : `it is not offered as ${source}: choose one of ${usable.map(({ source }) => source).join(", ")}`
+    ? "none of its packages and remotes is supported"
+    : `not available as ${source}; choose one of ${usable.map(({ source }) => source).join(", ")}`
   return new McpError.RegistryError({ server: found.name, address: found.address, detail })
 }
 
@@ -85,8 +85,8 @@ const run: Command.Command["run"] = (invocation) =>
     const lines = Registry.lines(option)
     if (!isSet("yes") && Consent.isTooMuch(lines)) {
       return yield* new Usage({
-        detail: "What it would run has more characters than can be shown before a question.",
-        next: "Look at it with --print, and add it with --yes."
+        detail: "the entry is too long to be shown for confirmation",
+        next: "Read it with --print, then add it with --yes."
       })
     }
     // also with --quiet, and what runs last, so that no text of the document scrolls it away
@@ -94,43 +94,43 @@ const run: Command.Command["run"] = (invocation) =>
       [{ text: `${found.name} ${found.version}`, style: "strong" }, `, as ${option.source}`],
       ...(found.description === undefined ? [] : [shortened(found.description)]),
       ...option.optional.map(({ at, description }) =>
-        `It may have ${at} too${description === undefined ? "." : `: ${shortened(description)}`}`
+        `Optional: ${at}${description === undefined ? "" : `, ${shortened(description)}`}`
       ),
       ...(others.length === 0
         ? []
-        : [`It is also offered as ${others.map(({ source }) => source).join(", ")}: choose with --source.`]),
+        : [`Also available with --source: ${others.map(({ source }) => source).join(", ")}`]),
       ...Consent.lines(lines)
     )
-    if (!isSet("yes") && !(screen.isInteractive && (yield* Ask.confirm(screen, "Add it?")))) {
-      return yield* new Usage({ detail: "Nothing was added.", next: "To add it without a question, write --yes." })
+    if (!isSet("yes") && !(screen.isInteractive && (yield* Ask.confirm(screen, "Add this server?")))) {
+      return yield* new Usage({ detail: "nothing was added", next: "Use --yes to add it without asking." })
     }
     return yield* ConfigEdit.add(invocation, name, content)
   })
 
 export const command: Command.Command = {
   description: [
-    "NAME is a name of the registry (io.github.acme/weather, or io.github.acme/weather@1.2.0), the address of a "
-    + "server.json, or such a file. What it would run is shown, and written after a yes: the package at the version that "
-    + "the document names, run by the program of its kind, or the address. The document can only choose among these.",
-    `The registry is that of --registry or of the variable ${variable}, or ${Registry.defaults.address}.`
+    "NAME is a registry name (io.github.acme/weather or io.github.acme/weather@1.2.0), the URL of a server.json, or a "
+    + "server.json file. The command shows the program or URL that the entry would use, and asks before it writes the "
+    + "entry.",
+    `The registry is --registry, else ${variable}, else ${Registry.defaults.address}.`
   ],
-  args: [{ name: "name", about: "The name, the address or the file; a part of a name finds names.", required: true }],
+  args: [{ name: "name", about: "Registry name, URL or file; a part of a name searches the registry", required: true }],
   options: [
-    { name: "registry", value: "URL", about: "The registry to ask." },
+    { name: "registry", value: "URL", about: "URL of the registry" },
     {
       name: "source",
       value: "KIND",
-      about: "Which way to run it, where there are several: npm, pypi, oci, nuget, sse, …."
+      about: "Package type or remote to use, if the server has several: npm, pypi, oci, nuget, sse, …"
     },
-    { name: "yes", short: "y", about: "Add it without a question." },
-    { name: "print", about: "Write what would be added to the standard output, and change no file." },
-    { name: "workspace", about: "Add it to mcp-client.json of the workspace, and not to that of the user." },
-    { name: "force", about: "Replace a server of the same name." }
+    { name: "yes", short: "y", about: "Add the server without asking" },
+    { name: "print", about: "Print the entry and change no file" },
+    { name: "workspace", about: "Add it to mcp-client.json of the workspace instead of the user" },
+    { name: "force", about: "Replace a server of the same name" }
   ],
   examples: [
-    ["add io.github.acme/weather", "The newest version, after a look at what it runs."],
-    ["add io.github.acme/weather@1.2.0 --name weather --yes", "One version, under a name of one's own, unasked."],
-    ["add https://acme.example/server.json --source sse --print", "The entry of a remote server, not written."]
+    ["add io.github.acme/weather", "Add the newest version"],
+    ["add io.github.acme/weather@1.2.0 --name weather --yes", "Add a fixed version under another name without asking"],
+    ["add https://acme.example/server.json --source sse --print", "Print the entry of a remote server"]
   ],
   run
 }

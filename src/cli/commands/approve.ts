@@ -21,7 +21,7 @@ import * as Screen from "../Screen.ts"
 const reasons: Record<Trust.Why, string> = {
   new: "not approved yet",
   changed: "changed since it was approved",
-  unreadable: "its approval cannot be read"
+  unreadable: "its approval file cannot be read"
 }
 
 /** A server as the list and the question have it, with what it would be let read. */
@@ -34,7 +34,7 @@ const waitingOf = (
     [Consent.label("fingerprint"), one.fingerprint],
     ...(granted === undefined || one.variables.length === 0 ? [] : [[
       Consent.label("may read"),
-      granted.length === 0 ? "none of these variables (--variable NAME lets it)" : granted.join(", ")
+      granted.length === 0 ? "none of these variables (allow one with --variable NAME)" : granted.join(", ")
     ]])
   ], granted)
 
@@ -87,8 +87,8 @@ const settled = (wanted: string, variables: ReadonlyArray<string>, { discovery }
   Effect.gen(function*() {
     if (isFingerprint(wanted) && !discovery.servers.some(({ fingerprint }) => fingerprint === wanted.toLowerCase())) {
       return yield* new Usage({
-        detail: "Nothing that waits has this fingerprint: what was shown may have become something else.",
-        next: "Look again with `mcp-runtime approve`."
+        detail: "no server that needs approval has this fingerprint; its entry may have changed",
+        next: "Review the current entries with `mcp-runtime approve`."
       })
     }
     const found = yield* Application.server(wanted, discovery)
@@ -101,33 +101,35 @@ const settled = (wanted: string, variables: ReadonlyArray<string>, { discovery }
     const asks = [provenance, ...sources].some(({ origin }) => !Scope.rights(origin).start)
     if (asks && variables.length > 0) {
       return yield* new Usage({
-        detail: `The server "${name}" was agreed to already, and with it what it may read.`,
-        next: `Take that back with \`mcp-runtime revoke ${ShellWords.quote(name)}\`, and agree to it anew.`
+        detail: `the server "${name}" is already approved, so its variables cannot be changed`,
+        next: `Run \`mcp-runtime revoke ${ShellWords.quote(name)}\`, then approve it again.`
       })
     }
     const { note } = yield* Screen.Screen
-    yield* note(`${name}: ${asks ? "it is approved already" : "it needs no approval"}.`)
+    yield* note(`${name}: ${asks ? "already approved" : "needs no approval"}`)
   })
 
 const variablesOf = (one: Trust.Pending, wanted: ReadonlyArray<string>): Effect.Effect<void, Usage> => {
   const unknown = wanted.find((name) => !one.variables.includes(name))
   return unknown === undefined ? Effect.void : usage(
-    `The server "${one.server}" does not ask for the variable "${unknown}".`,
+    `the entry of "${one.server}" does not refer to the variable "${unknown}"`,
     suggestion(nearest(unknown, one.variables)) ??
-      (one.variables.length === 0 ? "It asks for none." : `It asks for ${one.variables.join(", ")}.`)
+      (one.variables.length === 0 ? "It refers to none." : `It refers to ${one.variables.join(", ")}.`)
   )
 }
+
+const nothing = "No server needs approval."
 
 const list = (waiting: ReadonlyArray<Trust.Pending>, trust: Trust.Trust["Type"]) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
-    if (waiting.length === 0) return yield* screen.note("Nothing waits to be agreed to.")
+    if (waiting.length === 0) return yield* screen.note(nothing)
     yield* screen.out(...waiting.flatMap((one, at) => [...(at === 0 ? [] : [""]), ...waitingOf(one, trust).lines]))
     yield* screen.note(
       "",
       screen.isInteractive
-        ? "Agree to one with mcp-runtime approve SERVER, or be asked about each with --all."
-        : "Agree to one with mcp-runtime approve FINGERPRINT."
+        ? "Approve a server with `mcp-runtime approve SERVER`, or review all with --all."
+        : "Approve a server with `mcp-runtime approve FINGERPRINT`."
     )
   })
 
@@ -156,7 +158,7 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
           return told(one, decision, decision === "approved" ? granted : [])
         }))
       if (wanted !== undefined && chosen.length === 0) yield* settled(wanted, variables, found)
-      else if (chosen.length === 0) yield* screen.note("Nothing waits to be agreed to.")
+      else if (chosen.length === 0) yield* screen.note(nothing)
       if (shared.json) yield* screen.json(Approvals, { servers: decided })
       return decided.every(({ decision }) => decision === "approved") ? ExitCode.ok : ExitCode.permission
     }))
@@ -177,7 +179,7 @@ const quarantined = (one: ToolPins.Quarantined, pins: ToolPins.ToolPins["Type"])
   const lines: ReadonlyArray<Screen.Line> = [
     [
       { text: Offered.spelled(one), style: "strong" },
-      one.why === "changed" ? " is not what it was:" : " has to be approved:"
+      one.why === "changed" ? " has changed:" : " needs approval:"
     ],
     ...ToolPins.render(one.changes).map((line) => `  ${line}`),
     [Consent.label("fingerprint"), one.fingerprint]
@@ -189,13 +191,13 @@ const quarantined = (one: ToolPins.Quarantined, pins: ToolPins.ToolPins["Type"])
     unseen: one.changes.every(({ omitted = 0 }) => omitted === 0) ? [] : [
       ...lines,
       [
-        { text: "not asked: ", style: "warning" },
-        "its new definition is too long to be shown whole, so it cannot be approved here."
+        { text: "warning: ", style: "warning" },
+        "the new definition is too long to be shown whole, so it cannot be approved at the prompt."
       ],
-      "Read the whole definition, or have the server's author explain it, and approve exactly this one with"
+      "Read the whole definition, then approve exactly this version:"
     ],
     options: `--tool ${Offered.format(one)} `,
-    question: "Use it as it is now?",
+    question: "Approve the new definition?",
     approve: pins.approve(one.server, one.tool, one.fingerprint)
   }
 }
@@ -208,7 +210,7 @@ const approveTool = (
     shared,
     (discovery) =>
       Offered.identify(ref, discovery) === undefined
-        ? usage("The tool is to be named with its server.", "Write SERVER/TOOL.")
+        ? usage("--tool needs the server of the tool", "Usage: --tool SERVER/TOOL")
         : Offered.choiceOf(ref, shared)(discovery),
     ({ discovery, pins, runtime, ask }) =>
       Effect.gen(function*() {
@@ -227,13 +229,13 @@ const approveTool = (
         })
         const one = all.find(({ server, tool }) => server === identity.server && tool === identity.tool)
         if (one === undefined) {
-          yield* screen.note(`${Offered.spelled(identity)} has not changed, so it needs no approval.`)
+          yield* screen.note(`${Offered.spelled(identity)}: needs no approval`)
         }
         const fingerprint = args[0]?.toLowerCase()
         if (fingerprint !== undefined && one !== undefined && fingerprint !== one.fingerprint) {
           return yield* new Usage({
-            detail: "The fingerprint is that of something else: the tool has changed since it was shown.",
-            next: "Look at what it is now before you agree to it."
+            detail: "the fingerprint does not match: the tool has changed since you reviewed it",
+            next: "Review the current definition before you approve it."
           })
         }
         const decision = one === undefined
@@ -253,25 +255,28 @@ const approveTool = (
 
 const run: Command.Command["run"] = (invocation) => {
   const { args, isSet, value } = invocation
-  const wrong = (detail: string) => usage(detail, "See mcp-runtime approve --help.")
+  const wrong = (detail: string) => usage(detail, "Run `mcp-runtime approve --help`.")
   const ref = value("tool")
-  if (isSet("all") && (args.length > 0 || ref !== undefined)) return wrong("It is either all of them, or one.")
+  if (isSet("all") && (args.length > 0 || ref !== undefined)) {
+    return wrong("--all cannot be used with a server or --tool")
+  }
   if (isSet("variable") && (args.length === 0 || ref !== undefined)) {
-    return wrong("Variables are given to one server: say to which.")
+    return wrong("--variable needs a server")
   }
   return ref === undefined ? servers(invocation) : approveTool(ref, invocation)
 }
 
 export const command: Command.Command = {
   description: [
-    "The entry of each server that a workspace wants to start is shown whole, and a person at a terminal is asked. Without "
-    + "a terminal only the fingerprint of the entry approves it, so that nothing else is approved.",
-    "A tool whose definition has changed since it was first seen is quarantined; --tool shows the changes."
+    "Servers that a workspace configures need your approval before they start. On a terminal the command shows the whole "
+    + "entry and asks. Without a terminal, pass the fingerprint of the entry: it approves that entry and no other.",
+    "A tool whose definition has changed since it was first seen is quarantined; --tool shows the changes and approves "
+    + "the new definition."
   ],
   args: [
     {
       name: "server",
-      about: "A server, or the fingerprint (sha256:…) of one or of a tool; nothing, to list what waits.",
+      about: "Server, or fingerprint (sha256:…) of a server or tool (default: list all that need approval)",
       required: false
     }
   ],
@@ -280,16 +285,15 @@ export const command: Command.Command = {
       name: "variable",
       value: "NAME",
       repeated: true,
-      about: "Let the server read only this variable of those that it asks for (default: those that do not look like "
-        + "credentials)."
+      about: "Let the server read only this environment variable (default: all it refers to, except credentials)"
     },
-    { name: "all", about: "Ask about everything that waits, one by one, at a terminal." },
-    { name: "tool", value: "SERVER/TOOL", about: "Approve the current definition of a tool." }
+    { name: "all", about: "Ask about each server that needs approval" },
+    { name: "tool", value: "SERVER/TOOL", about: "Approve the current definition of this tool" }
   ],
   examples: [
-    ["approve", "What waits for approval, and what each would start."],
-    ["approve github --variable GITHUB_TOKEN", "Approve one, and let it read a credential."],
-    ["approve --tool github/search", "The changes of a tool."]
+    ["approve", "List servers that need approval, with the programs they would start"],
+    ["approve github --variable GITHUB_TOKEN", "Approve a server and let it read a credential"],
+    ["approve --tool github/search", "Show the changes of a tool and approve them"]
   ],
   run
 }

@@ -78,15 +78,15 @@ const minute = (milliseconds: number): string =>
 
 const until = ({ expiresAt, renewable, state }: Login): string => {
   if (state !== "logged-in") return "-"
-  if (renewable) return "renewed by itself"
-  return typeof expiresAt === "number" ? minute(expiresAt) : "not said"
+  if (renewable) return "renewed automatically"
+  return typeof expiresAt === "number" ? minute(expiresAt) : "unknown"
 }
 
 const columns: ReadonlyArray<Layout.Column<Login>> = [
   { title: "SERVER", cell: ({ server }) => ({ text: server, style: "strong" }) },
   { title: "LOGIN", cell: ({ state }) => ({ text: state, style: styles[state] }) },
-  { title: "RIGHTS", rank: 3, cell: ({ scopes }) => scopes.join(" ") || "-" },
-  { title: "UNTIL", rank: 2, cell: until },
+  { title: "SCOPES", rank: 3, cell: ({ scopes }) => scopes.join(" ") || "-" },
+  { title: "EXPIRES", rank: 2, cell: until },
   { title: "ISSUER", rank: 1, cell: ({ issuer }) => issuer ?? "-" }
 ]
 
@@ -108,8 +108,8 @@ const meant = (
     const found = yield* Application.server(server, discovery)
     if (isRemote(found)) return [found]
     return yield* new Usage({
-      detail: `"${server}" runs on this machine, and has no login.`,
-      next: "mcp-runtime auth status shows the servers that have one."
+      detail: `the server "${server}" is local and needs no login`,
+      next: "`mcp-runtime auth status` lists the remote servers."
     })
   })
 
@@ -121,7 +121,7 @@ const unused = ({ runtime }: Application.Application, server: string, error: Mcp
       (error._tag === "AuthorizationFailed" && error.reason !== "unauthorized") ||
       (yield* runtime.servers.loginStatus(server))._tag !== "LoggedIn"
     ) return
-    yield* screen.note(`You are logged in to ${server}, but then it could not be connected to.`)
+    yield* screen.note(`You are logged in to ${server}, but the connection failed.`)
   })
 
 const login = (application: Application.Application, server: string) =>
@@ -129,8 +129,8 @@ const login = (application: Application.Application, server: string) =>
     const { keptIn, runtime: { servers } } = application
     if ((yield* servers.loginStatus(server))._tag === "Configured") {
       return yield* new Usage({
-        detail: `The configuration of "${server}" has its credentials, so there is no login.`,
-        next: "Take its credentials, or oauth: false, out of it first."
+        detail: `the configuration of "${server}" contains credentials, so login is disabled`,
+        next: "Remove the credentials, or `oauth: false`, from its configuration first."
       })
     }
     yield* Effect.tapError(servers.login(server), (error) => unused(application, server, error))
@@ -139,9 +139,9 @@ const login = (application: Application.Application, server: string) =>
       logins: [now],
       out: [
         [{ text: "logged in", style: "good" }, ` to ${server} at ${now.issuer ?? "?"}`],
-        ...(now.scopes.length === 0 ? [] : [`  with the rights ${now.scopes.join(" ")}`])
+        ...(now.scopes.length === 0 ? [] : [`  scopes: ${now.scopes.join(" ")}`])
       ],
-      notes: [`The login is kept in ${yield* keptIn}.`]
+      notes: [`Login saved in ${yield* keptIn}`]
     } satisfies Told
   })
 
@@ -152,13 +152,13 @@ const logout = ({ runtime: { servers } }: Application.Application, server: strin
     // the registration as a client is kept too, and goes whether there are tokens or not
     const error = before._tag === "Configured" ? undefined : (yield* servers.logout(server)).error
     if (error !== undefined) {
-      yield* screen.note(`The tokens may be valid until they expire, because they were not revoked: ${error.message}`)
+      yield* screen.note(`Tokens were deleted but not revoked; they may stay valid until they expire: ${error.message}`)
     }
     const was = before._tag === "LoggedIn"
     return {
       logins: [loginOf(server, yield* servers.loginStatus(server))],
-      out: was ? [[{ text: "logged out", style: "good" }, ` of ${server}`]] : [],
-      notes: was ? [] : [`${server}: there was no login.`]
+      out: was ? [[{ text: "logged out", style: "good" }, ` from ${server}`]] : [],
+      notes: was ? [] : [`${server}: not logged in`]
     } satisfies Told
   })
 
@@ -176,11 +176,11 @@ const status = (
         })
         : Effect.succeed(without(name, View.before[state._tag])))
     return logins.length === 0
-      ? { logins, out: [], notes: ["No server here is a remote one, so there are no logins."] } satisfies Told
+      ? { logins, out: [], notes: ["No remote servers are configured."] } satisfies Told
       : {
         logins,
         out: Layout.table(columns, logins, screen.columns),
-        notes: [...logins.flatMap(({ error }) => error?.message ?? []), `Logins are kept in ${yield* keptIn}.`]
+        notes: [...logins.flatMap(({ error }) => error?.message ?? []), `Logins are saved in ${yield* keptIn}`]
       } satisfies Told
   })
 
@@ -188,12 +188,12 @@ const actions = ["login", "logout", "status"]
 
 const run: Command.Command["run"] = ({ args: [action = "status", server], isSet, shared, values }) => {
   if (!actions.includes(action)) {
-    return usage(`There is nothing called "${action}" to do.`, suggestion(nearest(action, actions)))
+    return usage(`unknown action "${action}"`, suggestion(nearest(action, actions)))
   }
   if (server === undefined && action !== "status") {
     return usage(
-      "The server is not named.",
-      `Write mcp-runtime auth ${action} SERVER; mcp-runtime auth status shows which there are.`
+      "missing argument SERVER",
+      `Usage: mcp-runtime auth ${action} SERVER; \`mcp-runtime auth status\` lists the servers.`
     )
   }
   const changes = server !== undefined && action !== "status" ? server : undefined
@@ -230,33 +230,28 @@ const run: Command.Command["run"] = ({ args: [action = "status", server], isSet,
 
 export const command: Command.Command = {
   description: [
-    "`auth login SERVER` opens the page of the authorization server in a browser and waits for the redirect, for five "
-    + "minutes or --timeout. It shows the address of the page too. If the browser is on another machine, paste the address "
-    + "at which it ends into the terminal.",
-    "`auth status` sends no requests. It ends with 5 if the server that is named needs a login and has none."
+    "`auth login SERVER` opens the login page in a browser and waits for the redirect (5 minutes, or --timeout). If the "
+    + "browser is on another machine, open the printed URL there, and paste the URL of the final page into the terminal.",
+    "`auth status` sends no requests. With a server, it exits with 5 if you are not logged in to that server."
   ],
   args: [
-    { name: "action", about: "login, logout or status (default).", required: false, choices: actions },
-    { name: "server", about: "The server.", required: false }
+    { name: "action", about: "login, logout or status (default)", required: false, choices: actions },
+    { name: "server", about: "Remote server", required: false }
   ],
   options: [
-    { name: "no-browser", about: "Only show the address, and open no browser." },
+    { name: "no-browser", about: "Print the login URL and open no browser" },
     {
       name: "scope",
       value: "SCOPE",
       repeated: true,
-      about: "Ask for this scope in addition to those of the login (default: the scopes that the server names)."
+      about: "Also request this OAuth scope (default: the scopes that the server names)"
     }
   ],
   examples: [
-    ["auth login github", "Log in with a browser."],
-    [
-      "auth login github --no-browser",
-      "Log in with a browser on another machine, and paste the address at which it ends."
-    ],
-    ["auth login github --scope repo", "Ask for one more scope."],
-    ["auth status --json", "The logins with their scopes and expiry."],
-    ["auth logout github", "Forget the login."]
+    ["auth login github", "Log in with the browser"],
+    ["auth login github --no-browser", "Log in with a browser on another machine"],
+    ["auth status --json", "Print all logins with scopes and expiry as JSON"],
+    ["auth logout github", "Revoke and delete the login"]
   ],
   run
 }

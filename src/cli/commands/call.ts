@@ -35,15 +35,13 @@ const fileText = (path: string): Effect.Effect<string, Usage> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const { size } = yield* fs.stat(path)
-    return size > Screen.maxInput ? yield* Effect.fail("it is too large") : yield* fs.readFileString(path)
+    return size > Screen.maxInput ? yield* Effect.fail("too large") : yield* fs.readFileString(path)
   }).pipe(
     Effect.catchTags({
-      BadArgument: () => Effect.fail("it is no path"),
-      SystemError: ({ reason }) => Effect.fail(reason === "NotFound" ? "there is no such file" : reason)
+      BadArgument: () => Effect.fail("invalid path"),
+      SystemError: ({ reason }) => Effect.fail(reason === "NotFound" ? "no such file" : reason)
     }),
-    Effect.catchAll((why) =>
-      usage(`The file "${path}" cannot be read: ${why}.`, "A value that begins with @ is written @@.")
-    ),
+    Effect.catchAll((why) => usage(`cannot read the file "${path}": ${why}`, "If the value starts with @, write @@.")),
     Effect.provide(NodeFileSystem.layer)
   )
 
@@ -52,10 +50,10 @@ const whole = (given: string | undefined, isPiped: boolean) =>
   Effect.gen(function*() {
     if (!isPiped) return given === undefined ? undefined : yield* Arguments.object(given, "--args")
     if (given !== undefined) {
-      return yield* usage("Arguments are given with --args and on the standard input.", "Use one of them.")
+      return yield* usage("--args and - cannot be used together")
     }
     const input = yield* Screen.piped
-    return yield* Arguments.object(input.trim() === "" ? "{}" : input, "The standard input")
+    return yield* Arguments.object(input.trim() === "" ? "{}" : input, "stdin")
   })
 
 type Build = (schema: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Usage>
@@ -123,7 +121,7 @@ const perform = (
     else if (isError) {
       // the error text of a tool is no output of the program
       yield* screen.err(
-        [{ text: "error: ", style: "bad" }, `${metadata.serverName}/${metadata.toolName} says:`],
+        [{ text: "error: ", style: "bad" }, `${metadata.serverName}/${metadata.toolName} failed:`],
         ...CallResult.lines(parts, format)
       )
     } else if (out === undefined) yield* screen.out(...CallResult.lines(parts, format))
@@ -134,13 +132,13 @@ const perform = (
 const guided: Command.Command["run"] = (invocation) =>
   Effect.gen(function*() {
     const { args: [ref, ...words], shared, value } = invocation
-    if ((yield* Application.Open).application !== undefined) return yield* usage("It asks on a terminal of its own.")
+    if ((yield* Application.Open).application !== undefined) return yield* usage("--wizard does not work in the repl")
     if (!(yield* Screen.Screen).isInteractive) {
-      const next = "Write the tool and its arguments; mcp-runtime show tells what it takes."
-      return yield* usage("There is no terminal to ask at.", next)
+      const next = "Pass the tool and its arguments; `mcp-runtime show TOOL` lists them."
+      return yield* usage("--wizard needs a terminal", next)
     }
     if (words.length > 0 || value("args") !== undefined) {
-      return yield* usage("The wizard asks for the arguments.", "Write them, or --wizard.")
+      return yield* usage("--wizard cannot be used with tool arguments")
     }
     return yield* Application.use(shared, Offered.choiceOf(ref ?? "", shared, { answers: true }), (application) =>
       Effect.gen(function*() {
@@ -167,23 +165,23 @@ const run: Command.Command["run"] = (invocation) =>
 
 export const command: Command.Command = {
   description: [
-    "An argument key=value is converted to the type in the schema of the tool. key:=json is any JSON, key=@file the text "
-    + "of a file, key:=@file the JSON in it, and @@ stands for an @. a.b=1 sets a field of a; a repeated key makes a list. "
-    + "A dash reads a JSON object from the standard input.",
-    "--key value is the same as key=value for a key of the schema; an option of this command with that name wins. Options "
-    + "end at --.",
-    "If the server is named, only that one is started. Ctrl-C cancels the call at the server."
+    "key=value converts the value to the type in the tool's schema. key:=json takes any JSON, key=@file the text of a "
+    + "file and key:=@file the JSON in a file; write @@ for a leading @. a.b=1 sets field b of object a, and a repeated key "
+    + "makes a list. - reads a JSON object from stdin.",
+    "--key value is the same as key=value if the schema has that key and this command has no such option. -- ends the "
+    + "options.",
+    "SERVER/TOOL starts only that server. Ctrl-C cancels the call at the server."
   ],
   args: [
     {
       name: "tool",
-      about: "server/tool, or the tool alone where only one server has it.",
+      about: "SERVER/TOOL, or TOOL if only one server has it",
       required: true,
       unless: "wizard"
     },
     {
       name: "argument",
-      about: "key=value, --key value, key:=json, key=@file, or - for the standard input.",
+      about: "key=value, --key value, key:=json, key=@file, or - for stdin",
       required: false,
       repeated: true,
       takesOptions: true
@@ -193,18 +191,17 @@ export const command: Command.Command = {
     {
       name: "args",
       value: "JSON",
-      about: "All arguments as one JSON object, which is not checked; key=value overrides it."
+      about: "Arguments as a JSON object, sent without validation; key=value overrides it"
     },
-    { name: "out", value: "FILE", about: "Write the images and other files of the result here, or else its text." },
+    { name: "out", value: "FILE", about: "Write the images and files of the result here, or its text if it has none" },
     CallResult.output,
-    { name: "wizard", about: "Ask for the tool and its arguments, and show the command line for them." }
+    { name: "wizard", about: "Prompt for the tool and its arguments, and print the resulting command line" }
   ],
   examples: [
-    ["call github/create_issue title=Bug labels=a labels=b", "A text and a list of texts."],
-    ["call github/create_issue --title Bug --output markdown", "The same with options, and the result as Markdown."],
-    ["call db/query --args '{\"sql\":\"select 1\"}' --json", "Arguments and result as JSON."],
-    ["call --wizard", "Step by step, on a terminal."],
-    ["call files/write path=a.txt content=@a.txt --timeout 10s", "The content of a file, with a limit of 10 s."]
+    ["call github/create_issue title=Bug labels=a labels=b", "Pass a string and a list"],
+    ["call github/create_issue --title Bug --output markdown", "Pass an argument as an option, and print Markdown"],
+    ["call db/query --args '{\"sql\":\"select 1\"}' --json", "Pass arguments and print the result as JSON"],
+    ["call files/write path=a.txt content=@a.txt --timeout 10s", "Pass the content of a file, with a 10 s limit"]
   ],
   run
 }

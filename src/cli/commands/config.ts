@@ -28,7 +28,7 @@ import { orNull } from "../orNull.ts"
 import * as Screen from "../Screen.ts"
 import * as TypedServers from "../typedServers.ts"
 
-const wrong = (detail: string, next = "See mcp-runtime config --help.") => usage(detail, next)
+const wrong = (detail: string, next = "Run `mcp-runtime config --help`.") => usage(detail, next)
 
 const overview = ({ shared }: Command.Invocation) =>
   Lookup.look(shared, ({ discovery }) =>
@@ -36,7 +36,7 @@ const overview = ({ shared }: Command.Invocation) =>
       const screen = yield* Screen.Screen
       if (shared.json) yield* screen.json(Found.Found, Found.of(discovery))
       else if (discovery.files.length + discovery.issues.length + discovery.servers.length === 0) {
-        yield* screen.note("There are no configurations here.")
+        yield* screen.note("No configuration files were found.")
         yield* NoServers.note
       } else yield* screen.out(...Found.lines(discovery))
     }))
@@ -44,7 +44,7 @@ const overview = ({ shared }: Command.Invocation) =>
 /** The file that the package has for editors. */
 const schema = (_: Command.Invocation, words: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    if (words.length > 0) return yield* wrong("config schema takes no file.")
+    if (words.length > 0) return yield* wrong("config schema takes no arguments")
     const published = createRequire(import.meta.url)("effect-mcp-runtime/schema/mcp-client.schema.json")
     yield* (yield* Screen.Screen).json(Schema.Unknown, published)
   })
@@ -74,7 +74,7 @@ const contentOf = (file: string, host: string | undefined) =>
     // its owner and mode do not matter here
     const content = yield* (yield* ConfigFiles.make()).read(path, { origin: "workspace" })
     if (content?._tag === "Content") return { path, bytes: content.bytes }
-    const detail = content?.detail ?? "there is no such file"
+    const detail = content?.detail ?? "no such file"
     return yield* new McpError.ConfigurationError({ server: "", path: file, detail })
   }).pipe(Effect.provide(disk))
 
@@ -99,8 +99,8 @@ const validate = ({ shared, value }: Command.Invocation, [file, ...others]: Read
   Effect.gen(function*() {
     if (file === undefined || others.length > 0) {
       return yield* wrong(
-        "config validate takes a file.",
-        "Write mcp-runtime config validate FILE, or - for what is piped in."
+        "config validate needs one file",
+        "Usage: mcp-runtime config validate FILE (- for stdin)"
       )
     }
     const screen = yield* Screen.Screen
@@ -120,7 +120,7 @@ const validate = ({ shared, value }: Command.Invocation, [file, ...others]: Read
     if (shared.json) {
       yield* screen.json(Validated, { file, host: readAs, valid, servers: servers.map(({ name }) => name), issues })
     } else {
-      const about = [counted(servers.length, "server"), ...(readAs === undefined ? [] : [`read as ${readAs}`])].join(
+      const about = [counted(servers.length, "server"), ...(readAs === undefined ? [] : [`format ${readAs}`])].join(
         ", "
       )
       const verdict = valid ? { text: "valid", style: "good" as const } : { text: "invalid", style: "bad" as const }
@@ -153,8 +153,8 @@ const add = (invocation: Command.Invocation, [name, ...command]: ReadonlyArray<s
     const [entry, ...others] = [...behind, ...typed.values()]
     if (name === undefined || entry === undefined || others.length > 0) {
       return yield* wrong(
-        "config add takes a name, and one command or address.",
-        "Write mcp-runtime config add NAME -- COMMAND ARGUMENTS, or config add NAME --url URL."
+        "config add needs a name and one command or URL",
+        "Usage: mcp-runtime config add NAME -- COMMAND ARGUMENTS, or mcp-runtime config add NAME --url URL"
       )
     }
     const placed = invocation.isSet("workspace") ? entry : yield* anchored(entry, shared)
@@ -163,7 +163,7 @@ const add = (invocation: Command.Invocation, [name, ...command]: ReadonlyArray<s
 
 const remove = (invocation: Command.Invocation, [name, ...others]: ReadonlyArray<string>) =>
   name === undefined || others.length > 0
-    ? wrong("config remove takes the name of a server.")
+    ? wrong("config remove needs one server name")
     : ConfigEdit.remove(invocation, name)
 
 /** Imports hosts, or lists those that could be. */
@@ -174,7 +174,7 @@ const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<s
     if (hosts.length > 0) return yield* ConfigEdit.importHosts(shared, hosts, isSet("workspace"))
     const { discovery, near } = yield* Lookup.look({ ...shared, imports: ["all"] }, Effect.succeed)
     const found = NoServers.hostsOf(discovery)
-    if (found.length === 0) yield* screen.note("No other program on this machine has servers.")
+    if (found.length === 0) yield* screen.note("No other programs with MCP servers were found on this machine.")
     else yield* screen.out(...NoServers.lines(found, near, screen.columns))
   })
 
@@ -198,49 +198,47 @@ const names = Array.from(actions.keys()).filter((name) => name !== undefined)
 const run: Command.Command["run"] = (invocation) => {
   const [word, ...words] = invocation.args
   const action = actions.get(word)
-  if (action === undefined) return wrong(`There is no action "${word}".`, suggestion(nearest(`${word}`, names)))
+  if (action === undefined) return wrong(`unknown action "${word}"`, suggestion(nearest(`${word}`, names)))
   const stray = ["force", "workspace"].find((option) => invocation.isSet(option) && !action.options.includes(option))
   return stray === undefined
     ? action.run(invocation, words)
-    : wrong(`--${stray} is not for config${word === undefined ? "" : ` ${word}`}.`, "Leave it out.")
+    : wrong(`config${word === undefined ? "" : ` ${word}`} has no option --${stray}`)
 }
 
 export const command: Command.Command = {
   description: [
-    "Nothing is started. `config validate FILE` reads one file and ends with 3 if something in it cannot be used; "
-    + "`config schema` writes the JSON Schema of mcp-client.json.",
-    "`config add`, `config remove` and `config import` change the file of the user, or with --workspace that of the "
-    + "workspace, and keep its comments and its formatting. The file is made if there is none. A file of TOML is not "
-    + "changed: what to write into it goes to the standard output."
+    "Without an action, shows the configuration files, the servers in them, and errors. No server is started.",
+    "`config add`, `config remove` and `config import` edit mcp-client.json of the user, or of the workspace with "
+    + "--workspace; they create it if needed, and keep comments and formatting. They do not edit TOML: for TOML they print "
+    + "the lines to add.",
+    "`config validate FILE` exits with 3 if the file has errors. `config schema` prints the JSON Schema of "
+    + "mcp-client.json."
   ],
   args: [
     {
       name: "action",
-      about: "add, remove, import, validate or schema, or nothing to see what was found.",
+      about: "add, remove, import, validate or schema (default: show the configuration)",
       choices: names,
       required: false
     },
     {
       name: "words",
-      about:
-        "The name of a server, and for add its command behind --; the hosts to import, or all; the file to validate, "
-        + "- for the standard input.",
+      about: "add NAME -- COMMAND…; remove NAME; import HOST… (or all); validate FILE (- for stdin)",
       required: false,
       repeated: true
     }
   ],
   options: [
-    { name: "host", value: "HOST", about: "Whose format the file to validate is in, if its name does not tell." },
-    { name: "workspace", about: "Change mcp-client.json of the workspace, and not that of the user." },
-    { name: "force", about: "Replace a server of the same name, with config add." }
+    { name: "host", value: "HOST", about: "Format of the file to validate (default: from its name)" },
+    { name: "workspace", about: "Edit mcp-client.json of the workspace instead of the user" },
+    { name: "force", about: "Let config add replace a server of the same name" }
   ],
   examples: [
-    ["config", "The files and servers of this workspace and of this user."],
-    ["config add files -- npx -y @scope/server-files@1.2.0 .", "A program, in the file of the user."],
-    ["config add docs --url https://docs.example/mcp --workspace", "An address, in the file of the workspace."],
-    ["config import cursor vscode", "The servers of other programs, from now on."],
-    ["config validate .mcp.json", "What is wrong with one file, line by line."],
-    ["config validate - --host codex < config.toml", "The same of what is piped in."]
+    ["config", "Show configuration files and servers"],
+    ["config add files -- npx -y @scope/server-files@1.2.0 .", "Add a local server for the user"],
+    ["config add docs --url https://docs.example/mcp --workspace", "Add a remote server to the workspace"],
+    ["config import cursor vscode", "Always read the servers of Cursor and VS Code too"],
+    ["config validate - --host codex < config.toml", "Validate a Codex configuration from stdin"]
   ],
   run
 }

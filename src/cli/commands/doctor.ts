@@ -213,9 +213,9 @@ const tried = (
     if (isLeft) {
       problems.push({
         step: "leaks",
-        cause: "it leaves processes behind",
-        message: "it could not be ended in time",
-        hint: "End them by hand. This is a fault of the server: it starts processes that do not end with it.",
+        cause: "leaked processes",
+        message: "processes of the server could not be stopped in time",
+        hint: "Stop them by hand. This is a bug in the server: its child processes do not exit with it.",
         code: ExitCode.tool
       })
     }
@@ -223,18 +223,18 @@ const tried = (
     if (killed.length > 0) {
       problems.push({
         step: "close",
-        cause: "it does not end when it is asked",
-        message: `it took SIGKILL to end ${killed.join(", ")}`,
-        hint: "A server should end when its standard input does, or at SIGTERM."
+        cause: "does not exit when asked",
+        message: `SIGKILL was needed to stop ${killed.join(", ")}`,
+        hint: "A server should exit when stdin closes or on SIGTERM."
       })
     }
     const { noise } = watch.get(name) ?? {}
     if (noise !== undefined && problems.every(({ code }) => code === undefined)) {
       problems.push({
         step: "initialize",
-        cause: "it prints logs on its standard output",
-        message: `it wrote there: ${noise}`,
-        hint: "Only messages belong on it; others than this program may stumble over the rest. Logs belong on stderr."
+        cause: "logs on stdout",
+        message: `stdout: ${noise}`,
+        hint: "Log to stderr instead: other clients may fail on text that is not a message."
       })
     }
     return { info, tools: list?.tools.length, stderr, unset }
@@ -272,7 +272,7 @@ const visit = (
       if (state._tag === "Ready") seen = yield* tried(config, application, watch, notes)
       else {
         const { hint, reason = "" } = View.of(found, discovery, seen.info)
-        const cause = state._tag === "Denied" ? "a policy denies it" : "it is not approved"
+        const cause = state._tag === "Denied" ? "denied by a policy" : "not approved"
         problems.push({ step: "trust", cause, message: reason, hint, code: ExitCode.permission })
       }
       report(({ at, kind }) => kind === "variable-unset" && at !== seen.unset)
@@ -299,7 +299,7 @@ const problemLines = (
   { cause, hint, level, message, step }: Server["problems"][number],
   columns: number
 ): ReadonlyArray<Screen.Line> => {
-  const [title, style] = level === "error" ? ["  fault  ", "bad"] as const : ["  warning  ", "warning"] as const
+  const [title, style] = level === "error" ? ["  error  ", "bad"] as const : ["  warning  ", "warning"] as const
   const [first = "", ...more] = indented(title.length, `${cause} (${step})`, columns)
   return [
     [{ text: title, style }, { text: first.trimStart(), style: "strong" }],
@@ -326,7 +326,7 @@ const lines = (server: Server, columns: number): ReadonlyArray<Screen.Line> => {
     ]),
     ...problems.flatMap((problem) => problemLines(problem, columns)),
     ...(stderr
-      ? ["  the end of its stderr", ...StderrReader.tail(stderr, { frames: true }).map((line) => `    | ${line}`)]
+      ? ["  last lines of stderr", ...StderrReader.tail(stderr, { frames: true }).map((line) => `    | ${line}`)]
       : [])
   ]
 }
@@ -343,25 +343,24 @@ const summary = ({ exitCode, servers }: typeof Report.Type, at: number): Screen.
   ]
 }
 
-const fault = (text: string): Screen.Line => [{ text: "fault", style: "bad" }, `  ${text}`]
+const fault = (text: string): Screen.Line => [{ text: "error", style: "bad" }, `  ${text}`]
 
 /** As many as the runtime connects at a time. */
 const together = 3
 
 export const command: Command.Command = {
   description: [
-    "Each server is found, checked for an approval, started or reached, greeted, asked for its tools, pinged and closed; "
-    + "then processes that it has left are looked for. The time of each step is shown.",
-    "Its names, schemas and texts are looked through as well. What is only worth a look is a warning.",
-    "The exit code is 0 without a fault, or else that of the worst: a server that cannot be reached (4), whose "
-    + "configuration cannot be used (3), that is not approved (5), or that does something wrong (1)."
+    "Checks configuration, approval, connect, initialize, tool list, ping and close of each server, with the time of each "
+    + "step. Then looks for leaked processes, and checks tool names, schemas and descriptions. Warnings do not change the "
+    + "exit code.",
+    "Exits with the code of the worst failure: 4 (cannot be reached), 3 (invalid configuration), 5 (not approved) or 1 "
+    + "(faulty server)."
   ],
-  args: [{ name: "server", about: "the servers to look at (default: all)", required: false, repeated: true }],
+  args: [{ name: "server", about: "Servers to check (default: all)", required: false, repeated: true }],
   options: [],
   examples: [
-    ["doctor", "All servers, in the order of the configuration."],
-    ["doctor github --timeout 10s", "This one, and no longer than ten seconds for each step."],
-    ["doctor --json", "For a program to read."]
+    ["doctor", "Check all servers"],
+    ["doctor github --timeout 10s", "Check one server, at most 10 s per step"]
   ],
   run: ({ args, shared }) =>
     Effect.gen(function*() {
@@ -414,7 +413,9 @@ export const command: Command.Command = {
       const report = { servers, files, socketsLeft, exitCode }
       if (shared.json) yield* screen.json(Report, report)
       else {
-        if (socketsLeft > 0) yield* screen.out(fault(`sockets that are open although all is closed: ${socketsLeft}`))
+        if (socketsLeft > 0) {
+          yield* screen.out(fault(`sockets still open after all connections were closed: ${socketsLeft}`))
+        }
         for (const { message, place } of files) yield* screen.out(fault(place), `       ${message}`)
         if (servers.length > 0) yield* screen.out(summary(report, yield* Clock.currentTimeMillis))
       }

@@ -84,7 +84,7 @@ const statusOf = ({ status }: ServerStatus.Change): string | undefined => {
     case "Connected":
       return status.pausedUntil === undefined ? undefined : `paused until ${Following.clock(status.pausedUntil)} UTC`
     case "Reconnecting":
-      return `waiting: attempt ${status.attempt} at ${Following.clock(status.until)} UTC`
+      return `reconnect attempt ${status.attempt} at ${Following.clock(status.until)} UTC`
     default:
       return "why" in status ? `${View.stateOf(status)} (${status.why})` : View.stateOf(status)
   }
@@ -93,24 +93,26 @@ const statusOf = ({ status }: ServerStatus.Change): string | undefined => {
 /** The sentence of an event, or nothing where another event says it. */
 const sentence = Match.type<McpEvent.McpEvent>().pipe(
   Match.tags({
-    Connecting: ({ transport }) => `starting over ${transport}`,
+    Connecting: ({ transport }) => `connecting over ${transport}`,
     Connected: ({ era, protocolVersion, took, transport }) =>
       `connected over ${transport} in ${time(took)}, protocol ${protocolVersion} (${era} era)`,
-    ConnectFailed: ({ error, server }) => `not connected: ${View.unnamed(server, error.message)}`,
-    Disconnected: ({ error, server }) => `lost: ${View.unnamed(server, error.message)}`,
+    ConnectFailed: ({ error, server }) => `connect failed: ${View.unnamed(server, error.message)}`,
+    Disconnected: ({ error, server }) => `connection lost: ${View.unnamed(server, error.message)}`,
     Installing: ({ awaitedBy, installs, launcher }) =>
-      `${launcher} is installing ${installs ?? "it"}${awaitedBy === "close" ? ", and the end waits for it" : ""}`,
-    ListFailed: ({ error, list, server }) => `its ${list} could not be listed: ${View.unnamed(server, error.message)}`,
+      `${launcher} is installing ${installs ?? "the server"}${
+        awaitedBy === "close" ? "; waiting for it to finish" : ""
+      }`,
+    ListFailed: ({ error, list, server }) => `listing ${list} failed: ${View.unnamed(server, error.message)}`,
     ToolsRefreshed: ({ rejected, tools }) => `${tools} tools${rejected === 0 ? "" : `, ${rejected} rejected`}`,
     StatusChanged: statusOf,
     StartupUpdate: () => undefined,
     StartupComplete: ({ failed, ready, took }) =>
       `startup complete in ${time(took)}: ${ready.length} ready, ${failed.length} failed`,
-    Closed: ({ end: { how, took } }) => `ended in ${time(took)} (${words(how)})`,
+    Closed: ({ end: { how, took } }) => `closed in ${time(took)} (${words(how)})`,
     CallBegan: ({ origin, tool }) => `call of ${tool} by a ${origin}`,
     CallEnded: ({ outcome, took, tool }) => `call of ${tool} ended in ${time(took)}: ${words(outcome)}`,
     ConfigurationFound: ({ blocked, issues, servers }) =>
-      `${servers} servers configured, ${blocked.length} of them blocked, ${issues.length} issues`,
+      `${servers} servers configured, ${blocked.length} blocked, ${issues.length} issues`,
     TeardownComplete: ({ report, took }) => `${report.servers.length} connections closed in ${time(took)}`
   }),
   Match.orElse(({ _tag, ...fields }) => {
@@ -134,10 +136,10 @@ export const line = (event: McpEvent.McpEvent, at: number): Screen.Line | undefi
 }
 
 export const command: Command.Command = {
-  description: ["Until Ctrl-C, one line for each event; with --json, each line is a document with all of its fields."],
+  description: ["Prints one line per event until Ctrl-C. With --json, each line has all fields of the event."],
   args: [],
-  options: [{ name: "for", value: "DURATION", about: "How long to follow (default: until Ctrl-C)." }],
-  examples: [["events --server github --for 1m", "What happens to one server within a minute."]],
+  options: [{ name: "for", value: "DURATION", about: "Stop after this time (default: run until Ctrl-C)" }],
+  examples: [["events --server github --for 1m", "Print the events of one server for a minute"]],
   run: ({ shared, value }) =>
     Effect.gen(function*() {
       const time = yield* CommandLine.time(value("for"))

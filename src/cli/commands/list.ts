@@ -65,16 +65,15 @@ const columnsOf = (near: (path: string) => string): ReadonlyArray<Layout.Column<
 
 export const command: Command.Command = {
   description: [
-    "Every server that may be started is started, asked for its tools, and ended again. A server that is not approved is "
-    + "shown, and not started.",
-    "The exit code is 4 if a server that should be there is missing: not one that is switched off, or that waits for an "
-    + "approval or a login."
+    "Starts every approved server, lists its tools, and stops it again.",
+    "Exits with 4 if a server fails or does not answer. Servers that are disabled, not approved or not logged in do not "
+    + "count as failures."
   ],
   args: [],
   options: [View.allowMissing],
   examples: [
-    ["list", "The servers of this workspace and of this user."],
-    ["list --import cursor --json", "Those of Cursor too, for a program to read."]
+    ["list", "List the servers of the workspace and the user"],
+    ["list --import cursor --json", "Include Cursor's servers, as JSON"]
   ],
   run: ({ isSet, shared }) =>
     Application.use(

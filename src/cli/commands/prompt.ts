@@ -31,7 +31,7 @@ const typed = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, 
     Effect.forEach(words, (word) => {
       const equals = word.indexOf("=")
       return equals < 1
-        ? usage(`"${word}" is no argument.`, "Write name=text.")
+        ? usage(`invalid argument "${word}"`, "Use name=text.")
         : Effect.succeed([word.slice(0, equals), word.slice(equals + 1)] as const)
     }),
     (pairs) => new Map(pairs)
@@ -47,18 +47,21 @@ const find = (ref: string, application: Application.Application) =>
 
 const check = (prompt: Offered.Prompt, given: ReadonlyMap<string, string>): Effect.Effect<void, Usage> => {
   const names = prompt.arguments.map(({ name }) => name)
-  const next = `Write mcp-runtime prompt ${signature(prompt)}.`
+  const next = `Usage: mcp-runtime prompt ${signature(prompt)}`
   const unknown = Array.from(given.keys()).find((name) => !names.includes(name))
   if (unknown !== undefined) {
-    return usage(`The prompt "${prompt.name}" takes no "${unknown}".`, suggestion(nearest(unknown, names)) ?? next)
+    return usage(
+      `the prompt "${prompt.name}" has no argument "${unknown}"`,
+      suggestion(nearest(unknown, names)) ?? next
+    )
   }
   const absent = prompt.arguments.find(({ name, required }) => required && !given.has(name))
-  return absent === undefined ? Effect.void : usage(`The prompt "${prompt.name}" needs "${absent.name}".`, next)
+  return absent === undefined ? Effect.void : usage(`missing argument "${absent.name}"`, next)
 }
 
 const lines = (content: ToolResult.Content): ReadonlyArray<Screen.Line> =>
   content._tag === "Image" || content._tag === "Audio"
-    ? [[{ text: `[${content._tag.toLowerCase()}, ${content.mimeType}; --json has it]`, style: "weak" }]]
+    ? [[{ text: `[${content._tag.toLowerCase()}, ${content.mimeType}; use --json to get it]`, style: "weak" }]]
     : CallResult.lines([CallResult.ofContent(content)])
 
 const run: Command.Command["run"] = ({ args: [ref = "", ...words], shared }) =>
@@ -87,10 +90,10 @@ const run: Command.Command["run"] = ({ args: [ref = "", ...words], shared }) =>
 
 export const command: Command.Command = {
   args: [
-    { name: "prompt", about: "server/prompt, or the prompt alone where only one server has it.", required: true },
-    { name: "argument", about: "name=text.", required: false, repeated: true }
+    { name: "prompt", about: "SERVER/PROMPT, or PROMPT if only one server has it", required: true },
+    { name: "argument", about: "name=text", required: false, repeated: true }
   ],
   options: [],
-  examples: [["prompt github/review pr=12", "The messages that a model would get."]],
+  examples: [["prompt github/review pr=12", "Print the messages of a prompt with one argument"]],
   run
 }

@@ -41,8 +41,8 @@ const run: Command.Command["run"] = (invocation) =>
   })
 
 export const command: Command.Command = {
-  args: [{ name: "server", about: "Only those of this server.", required: false }],
+  args: [{ name: "server", about: "List only the prompts of this server", required: false }],
   options: [],
-  examples: [["prompts", "All of them."]],
+  examples: [["prompts github", "List the prompts of one server"]],
   run
 }

@@ -49,7 +49,7 @@ const find = (uri: string, application: Application.Application) =>
       name: uri,
       missing,
       all: items.flatMap((one) => "uri" in one ? [one.uri] : []),
-      choose: `Say which with --server: ${servers.join(", ")}.`
+      choose: `Use --server with one of: ${servers.join(", ")}`
     })
   })
 
@@ -87,17 +87,17 @@ const run: Command.Command["run"] = (invocation) =>
 
 export const command: Command.Command = {
   description: [
-    "All servers are asked for it, unless --server names one. On the screen control characters are escaped; --out and a "
-    + "pipe with --output raw get the bytes unchanged."
+    "Finds the server that has the resource, or uses --server. Control characters are escaped, except with --out and with "
+    + "--output raw in a pipe."
   ],
-  args: [{ name: "uri", about: "The URI of the resource.", required: true }],
+  args: [{ name: "uri", about: "URI of the resource", required: true }],
   options: [
-    { name: "out", value: "FILE", about: "Write it here unchanged; several parts as FILE, FILE-2, …." },
+    { name: "out", value: "FILE", about: "Write the content to this file (FILE, FILE-2, … if it has several parts)" },
     CallResult.output
   ],
   examples: [
-    ["read note://today", "A text."],
-    ["read chart://sales --server charts --out sales.png", "A picture, of this server."]
+    ["read note://today", "Print a text resource"],
+    ["read chart://sales --server charts --out sales.png", "Save an image from one server"]
   ],
   run
 }

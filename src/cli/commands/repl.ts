@@ -90,7 +90,7 @@ export const terminalOver = (stdin: NodeJS.ReadableStream, stderr: NodeJS.Writab
       // nothing runs: what was typed so far is thrown away
       terminal.write(null, { ctrl: true, name: "e" })
       terminal.write(null, { ctrl: true, name: "u" })
-      stderr.write("\n(Ctrl-D ends)\n")
+      stderr.write("\n(press Ctrl-D to exit)\n")
       terminal.prompt()
     })
     let isAnswer = false
@@ -149,9 +149,9 @@ const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.map(Screen.pi
 })
 
 const reconnect: Command.Command = {
-  args: [{ name: "server", about: "which server.", required: true }],
+  args: [{ name: "server", about: "Server to reconnect", required: true }],
   options: [],
-  examples: [["reconnect files", "Connect to it anew."]],
+  examples: [["reconnect files", "Reconnect one server"]],
   run: ({ args: [server = ""], shared }) =>
     Application.use(
       shared,
@@ -167,15 +167,15 @@ const all: ReadonlyArray<Command.Entry> = [
   ...Commands.all.filter(({ name }) => outside.has(name)),
   {
     name: "reconnect",
-    summary: "Close the connection of a server, and open another.",
+    summary: "Close the connection of a server and open a new one",
     load: () => Promise.resolve({ command: reconnect })
   }
 ]
 
 const words: ReadonlyArray<Command.Named> = [
   ...all,
-  { name: "help", summary: "Explain one of these: help call." },
-  { name: "exit", summary: "End it, as Ctrl-D does." }
+  { name: "help", summary: "Show help for a command: help call" },
+  { name: "exit", summary: "Exit, like Ctrl-D" }
 ]
 
 /** The words that the last word of a line may become, and that word. */
@@ -192,7 +192,7 @@ export const complete = (
   return [hits.map((hit) => hit.word.endsWith("=") ? hit.word : `${hit.word} `), word]
 }
 
-const explained = (command?: string): string => command === undefined ? "Write help." : `Write help ${command}.`
+const explained = (command?: string): string => command === undefined ? "Type `help`." : `Type \`help ${command}\`.`
 
 const ran = (
   line: ReadonlyArray<string>
@@ -201,7 +201,7 @@ const ran = (
     const screen = yield* Screen.Screen
     const parsed = yield* CommandLine.parse(line, all, explained)
     if (parsed._tag === "Run") return yield* parsed.command.run(parsed.invocation)
-    if (parsed._tag !== "Help") return yield* usage("That is for the program, and not for a line of it.")
+    if (parsed._tag !== "Help") return yield* usage("this option does not work in the repl")
     return yield* screen.out(
       ...parsed.command === undefined
         ? Help.pairs(words.map(({ name, summary }) => [name, summary]), screen.columns)
@@ -213,7 +213,7 @@ const wordsOf = (line: string): Either.Either<ReadonlyArray<string>, Usage> => {
   const { unclosed, words } = ShellWords.split(line, ShellWords.shell)
   return unclosed === undefined
     ? Either.right(words.map(({ text }) => text))
-    : usage(`A ${unclosed} is not closed.`, `Write \\${unclosed} for the character itself.`)
+    : usage(`unterminated ${unclosed}`, `Write \\${unclosed} for a literal ${unclosed}.`)
 }
 
 const loop = (
@@ -259,8 +259,8 @@ const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen[
     }),
   input: () =>
     usage(
-      "The lines come from the standard input, and nothing else does.",
-      "Write the arguments with --args or key:=json."
+      "stdin is not available, because the repl reads its lines from it",
+      "Pass the arguments with --args or key:=json."
     ),
   json: screen.jsonLine
 })
@@ -285,7 +285,7 @@ const run: Command.Command["run"] = ({ shared }) =>
           const latency = Latency.make(application.runtime, shared.timeout)
           yield* Effect.forkScoped(latency.listen)
           if (screen.isInteractive) {
-            yield* screen.note("Write a command, or help; Ctrl-C cancels one, and Ctrl-D ends.")
+            yield* screen.note("Type a command, or help. Ctrl-C cancels a command, Ctrl-D exits.")
             const changes = Stream.debounce(application.runtime.servers.changes, "100 millis")
             yield* Effect.forkScoped(Stream.runForEach(changes, () => learn))
           }
@@ -298,17 +298,16 @@ const run: Command.Command["run"] = ({ shared }) =>
 
 export const command: Command.Command = {
   description: [
-    "Each line is a command as in a shell: list, tools, show, call, resources, read, prompts, prompt, status, events, "
-    + "reconnect, help or exit. Tab completes commands, servers, tools and their arguments; Ctrl-C cancels the running "
-    + "command; Ctrl-D ends.",
-    "The lines of a pipe run one after the other, except those that begin with #. The exit code is then that of the last "
-    + "line that failed. With --json each line writes one line of JSON."
+    "Each line is a command: list, tools, show, call, resources, read, prompts, prompt, status, events, reconnect, help "
+    + "or exit. Tab completes, Ctrl-C cancels the running command, and Ctrl-D exits.",
+    "Lines from a pipe run in order; lines that start with # are comments. The exit code is that of the last line that "
+    + "failed. With --json each command prints one line of JSON."
   ],
   args: [],
   options: [],
   examples: [
-    ["repl --server files", "This server only."],
-    ["repl --json < lines.txt", "All lines of a file."]
+    ["repl --server files", "Connect to one server only"],
+    ["repl --json < lines.txt", "Run the lines of a file and print JSON"]
   ],
   run
 }

@@ -52,8 +52,8 @@ const run: Command.Command["run"] = (invocation) =>
   })
 
 export const command: Command.Command = {
-  args: [{ name: "server", about: "Only those of this server.", required: false }],
+  args: [{ name: "server", about: "List only the resources of this server", required: false }],
   options: [],
-  examples: [["resources docs", "Those of the server docs."]],
+  examples: [["resources docs", "List the resources of one server"]],
   run
 }

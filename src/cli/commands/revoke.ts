@@ -38,7 +38,7 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
       if (wanted === undefined) {
         const agreed = discovery.servers.filter(isAgreed)
         if (shared.json) yield* screen.json(Agreed, { servers: agreed.map((found) => told(found, false)) })
-        else if (agreed.length === 0) yield* screen.note("There are no approvals here.")
+        else if (agreed.length === 0) yield* screen.note("This workspace has no approvals.")
         for (const found of shared.json ? [] : agreed) {
           const { fingerprint, variables } = told(found, false)
           yield* screen.out(
@@ -56,18 +56,22 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
       if (revoked) yield* trust.revoke(found.fingerprint)
       yield* screen.note(
         revoked
-          ? [{ text: "revoked", style: "good" }, `: ${found.name} is not started until it is approved again.`]
-          : `${found.name}: it was not approved.`
+          ? [{ text: "revoked", style: "good" }, `: ${found.name}`]
+          : `${found.name}: not approved`
       )
       if (shared.json) yield* screen.json(Agreed, { servers: [told(found, revoked)] })
     }))
 
 export const command: Command.Command = {
-  description: ["Running applications that follow their configuration stop the server."],
+  description: ["Applications that watch their configuration stop the server at once."],
   args: [
-    { name: "server", about: "A server or its fingerprint; nothing, to see the approvals.", required: false }
+    {
+      name: "server",
+      about: "Server or its fingerprint (default: list the approvals of this workspace)",
+      required: false
+    }
   ],
   options: [],
-  examples: [["revoke github", "It is not started until it is approved again."]],
+  examples: [["revoke github", "Block a server until it is approved again"]],
   run
 }

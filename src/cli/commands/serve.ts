@@ -61,8 +61,8 @@ const withDepth = (
   return depth < (hasOwnServers ? maxDepth : 1)
     ? Effect.succeed({ ...host, variables: () => ({ ...host.variables(), [depthVariable]: String(depth + 1) }) })
     : usage(
-      "Another gateway started this gateway, which would start itself without end.",
-      "Remove the server that runs mcp-runtime serve from the configuration, or give it other servers with --config."
+      "this gateway was started by another gateway and would start itself again",
+      "Remove the entry that runs `mcp-runtime serve` from the configuration, or give it other servers with --config."
     )
 }
 
@@ -73,7 +73,7 @@ const portOf = (text: string): Effect.Effect<number, Usage> => {
   const port = Number(text)
   return /^\d{1,5}$/.test(text) && port < 65_536
     ? Effect.succeed(port)
-    : usage(`--http needs a port, and ${text} is not one.`, "Write a number below 65536, or 0 for a free port.")
+    : usage(`invalid port "${text}" for --http`, "Use a number from 0 to 65535; 0 picks a free port.")
 }
 
 /** The token of callers: that of the file or the variable, or one that is made. */
@@ -86,12 +86,12 @@ const tokenOf = ({ isSet, value }: Command.Invocation) =>
       ? variables()[variable] ?? ""
       : yield* Effect.mapError(
         (yield* FileSystem.FileSystem).readFileString(file),
-        () => new Usage({ detail: `The file ${UntrustedText.quote(file)} of --token-file cannot be read.` })
+        () => new Usage({ detail: `cannot read the file ${UntrustedText.quote(file)} (--token-file)` })
       )
     const isMade = file === undefined && known === ""
     const token = isMade ? yield* (yield* Nonce.Nonce) : known.trim()
     if (token.length < minToken || /\s/.test(token)) {
-      const detail = `a token is one word of ${minToken} characters or more`
+      const detail = `a token must have at least ${minToken} characters and no spaces`
       return yield* new McpError.ConfigurationError({ server: "", path: file ?? variable, detail })
     }
     return { tokens: { caller: Redacted.make(token) }, made: isMade ? token : undefined }
@@ -115,8 +115,8 @@ const allowed = ({ values }: Command.Invocation): Effect.Effect<ReadonlyArray<Pe
     const rule: PermissionRule.Input = { decision: "allow", tool, source: "user" }
     const parsed = PermissionRule.parse(rule)
     return Either.isRight(parsed) ? Effect.succeed(rule) : usage(
-      `--allow needs a rule such as demo/echo or demo/*, and ${tool} is not valid: ${parsed.left.detail}.`,
-      "Write --allow SERVER/TOOL, once for each rule, or --caller-decides to allow every call."
+      `invalid rule "${tool}" for --allow: ${parsed.left.detail}`,
+      "Use SERVER/TOOL or SERVER/*, with one --allow per rule, or --caller-decides to allow every call."
     )
   })
 
@@ -166,9 +166,9 @@ const reportBlocked = ({ servers }: ConfigDiscovery.Discovery) =>
     const screen = yield* Screen.Screen
     const untrusted = servers.filter(({ config }) => config?.blocked === "untrusted").map(({ name }) => name)
     if (untrusted.length > 0) {
-      yield* screen.note(`These servers wait for approval: ${untrusted.join(", ")}. See: mcp-runtime approve`)
+      yield* screen.note(`These servers need approval: ${untrusted.join(", ")}. Run \`mcp-runtime approve\`.`)
     }
-    if (servers.length === 0) yield* screen.note("No server is configured.")
+    if (servers.length === 0) yield* screen.note("No servers are configured.")
   })
 
 const overHttp = (
@@ -194,8 +194,8 @@ const overHttp = (
     if (shared.json) yield* screen.json(Serving, { url, token: made, servers, unattended })
     else {
       yield* screen.out(`Serving ${counted(servers.length, "server")} at ${url}`)
-      if (made !== undefined) yield* screen.out(`Callers send this header: Authorization: Bearer ${made}`)
-      yield* screen.note(...Unattended.banner(unattended), "Ctrl-C ends it.")
+      if (made !== undefined) yield* screen.out(`Clients must send this header: Authorization: Bearer ${made}`)
+      yield* screen.note(...Unattended.banner(unattended), "Press Ctrl-C to stop.")
     }
     return yield* Effect.never
   })
@@ -248,57 +248,51 @@ const run: Command.Command["run"] = (invocation) => {
 
 export const command: Command.Command = {
   description: [
-    "Tools and prompts are named after their server. A server that fails does not affect the others, changes of files take "
-    + "effect, and servers that wait for approval are not started. Every caller has connections of its own to the servers "
-    + "that it calls, except those that --share names.",
-    "A tool that a rule denies is not offered. A call that no rule decides is put to the person behind the client, if the "
-    + "client can ask (elicitation). For a client that cannot ask, the terminal of this program asks, if there is one. "
-    + "Otherwise read-only tools of trusted servers are allowed and all other calls are refused, unless --allow or "
-    + "--caller-decides allows them. A server is trusted if a file of the user or the administrator, or of --config, names "
-    + "it; one that a workspace or a plugin names is not.",
-    "Without --http it serves over stdin and stdout until stdin ends. With --http it listens on this machine alone, and "
-    + "callers need a bearer token: that of the variable MCP_RUNTIME_TOKEN or of --token-file, or one that is made and "
-    + "printed. /health needs no token; /status and /metrics do."
+    "Tool and prompt names are prefixed with their server. Each client gets its own connections to the servers, except "
+    + "those in --share. Changes to configuration files take effect while it runs, and servers that need approval are not "
+    + "started.",
+    "If no permission rule covers a call, the client is asked to confirm it with its user (elicitation). If the client "
+    + "does not support that, this terminal asks. Without a terminal, only read-only tools of trusted servers are allowed, "
+    + "plus those in --allow; --caller-decides allows everything. Servers from user, administrator or --config files are "
+    + "trusted; servers from a workspace or a plugin are not.",
+    "Without --http it serves over stdin and stdout. With --http it listens on 127.0.0.1, and clients need a "
+    + "bearer token: MCP_RUNTIME_TOKEN, --token-file, or a generated token that is printed. /health needs no token; /status "
+    + "and /metrics do."
   ],
   args: [],
   options: [
-    { name: "http", value: "PORT", about: "Listen at this port of this machine; 0 for a free one." },
-    { name: "host", value: "ADDRESS", about: "The address to listen at (default: 127.0.0.1)." },
-    { name: "allow-host", value: "NAME", repeated: true, about: "A host name for its address, beside localhost." },
-    { name: "allow-origin", value: "ORIGIN", repeated: true, about: "A web page that may call it." },
-    { name: "token-file", value: "FILE", about: "The file with the bearer token of callers." },
-    { name: "no-token", about: "Callers need no token. Any program of this machine can call it then." },
-    { name: "search", about: "Offer a search, a description and a call in place of all tools." },
-    { name: "plain", about: "Name tools as their servers do, unless two servers have the same name." },
+    { name: "http", value: "PORT", about: "Serve over HTTP on this port; 0 picks a free port" },
+    { name: "host", value: "ADDRESS", about: "Address to listen on (default: 127.0.0.1)" },
+    { name: "allow-host", value: "NAME", repeated: true, about: "Accept this host name in addition to localhost" },
+    { name: "allow-origin", value: "ORIGIN", repeated: true, about: "Accept requests from this web origin" },
+    { name: "token-file", value: "FILE", about: "Read the bearer token from this file" },
+    { name: "no-token", about: "Accept clients without a token; any local program can then call it" },
+    { name: "search", about: "Offer three tools (search, describe, call) instead of all tools" },
+    { name: "plain", about: "Keep original tool names, unless two servers use the same name" },
     {
       name: "output",
       value: "HOW",
       choices: ["clean", "wrap", "asis"],
-      about:
-        "The texts of servers: without hidden characters (clean, the default), also marked as the words of a server "
-        + "(wrap), or unchanged (asis)."
+      about: "Server text: hidden characters removed (clean, default), also marked as untrusted (wrap), or unchanged"
     },
-    { name: "share", value: "SERVER", repeated: true, about: "All callers share the connection to this server." },
+    { name: "share", value: "SERVER", repeated: true, about: "Share one connection to this server among all clients" },
     {
       name: "allow",
       value: "RULE",
       repeated: true,
-      about: "Allow these calls without asking: demo/echo, demo/* or demo/resource:URI."
+      about: "Allow calls without asking: demo/echo, demo/* or demo/resource:URI"
     },
-    { name: "caller-decides", about: "Allow every call that no rule decides. The client must ask its user." },
+    { name: "caller-decides", about: "Allow all calls that no rule covers; the client must ask its user" },
     {
       name: "print-config",
       value: "HOST",
-      about:
-        "Print the entry with which this host starts it, with the other options: claude-desktop, cursor, vscode, codex "
-        + "or another host."
+      about: "Print the configuration entry for a host: claude-desktop, cursor, vscode, codex, …"
     }
   ],
   examples: [
-    ["serve --print-config cursor", "The entry for the file of Cursor."],
-    ["serve --http 3333 --server github --server files", "Two servers, at http://127.0.0.1:3333/mcp."],
-    ["serve --allow 'github/*'", "All tools of a server, for clients that cannot ask a person."],
-    ["serve --search", "Three tools, however many there are."]
+    ["serve --print-config cursor", "Print the entry for Cursor's mcp.json"],
+    ["serve --http 3333 --server github --server files", "Serve two servers at http://127.0.0.1:3333/mcp"],
+    ["serve --allow 'github/*'", "Allow all tools of a server for clients without elicitation"]
   ],
   run
 }

@@ -45,10 +45,10 @@ const parameterLines = (
 }
 
 const hints = [
-  ["readOnlyHint", "only reads"],
-  ["destructiveHint", "may destroy"],
-  ["idempotentHint", "can be repeated"],
-  ["openWorldHint", "reaches other systems"]
+  ["readOnlyHint", "read-only"],
+  ["destructiveHint", "destructive"],
+  ["idempotentHint", "idempotent"],
+  ["openWorldHint", "open-world"]
 ] as const
 
 /** `name(a: number, b?: string)` */
@@ -73,8 +73,8 @@ export const lines = (found: McpRuntime.RuntimeTool): ReadonlyArray<Screen.Line>
   const claims = hints.flatMap(([hint, words]) => annotations[hint] === true ? [words] : [])
   return [
     [strong(signature(Offered.spelled(identity), inputSchema))],
-    [weak(`for a model: ${name}`)],
-    ...(claims.length === 0 ? [] : [[weak(`it says of itself: ${claims.join(", ")}`)]]),
+    [weak(`name for models: ${name}`)],
+    ...(claims.length === 0 ? [] : [[weak(`annotations: ${claims.join(", ")}`)]]),
     ...(description === undefined ? [] : ["", ...textLines(description.trim(), "")]),
     ...section("Parameters", inputSchema),
     ...section("Result", outputSchema),
@@ -92,8 +92,8 @@ const run: Command.Command["run"] = ({ args: [ref = ""], shared }) =>
     }))
 
 export const command: Command.Command = {
-  args: [{ name: "tool", about: "server/tool, or the tool alone where only one server has it.", required: true }],
+  args: [{ name: "tool", about: "SERVER/TOOL, or TOOL if only one server has it", required: true }],
   options: [],
-  examples: [["show github/create_issue", "Its parameters, with their types."]],
+  examples: [["show github/create_issue", "Show its parameters with their types"]],
   run
 }

@@ -66,17 +66,17 @@ const ofAny = (
     "lists its tools": Effect.flatMap(refreshTools(server), ({ denied, rejected, tools }) => {
       const listed = tools.filter(({ serverName }) => serverName === server).length
       const withheld = [...denied, ...rejected].filter((one) => one.server === server).length
-      const more = withheld === 0 ? "" : `, and ${withheld} that are withheld`
-      return expect(listed >= least, `${listed} tools${more}`, `there are ${listed} tools`)
+      const more = withheld === 0 ? "" : `, ${withheld} withheld`
+      return expect(listed >= least, `${listed} tools${more}`, `only ${listed} tools`)
     }),
-    "answers a ping": Effect.map(Effect.timed(ping), ([took]) => `within ${Math.ceil(Duration.toMillis(took))} ms`),
-    "says what is not there": callTool({ server, tool: "mcp-runtime-smoke-has-no-such-tool" }, {}).pipe(
-      Effect.flatMap(({ isError }) => expect(isError, "the server says it", "it was called")),
+    "answers a ping": Effect.map(Effect.timed(ping), ([took]) => `in ${Math.ceil(Duration.toMillis(took))} ms`),
+    "reports an unknown tool": callTool({ server, tool: "mcp-runtime-smoke-has-no-such-tool" }, {}).pipe(
+      Effect.flatMap(({ isError }) => expect(isError, "reported by the server", "the call succeeded")),
       Effect.catchTag("NotFound", "RemoteError", ({ _tag, outcome }) => Effect.succeed(`${_tag} (${outcome})`))
     ),
-    "closes a connection and opens another": Effect.as(
+    "reconnects": Effect.as(
       Effect.zipRight(servers.reconnect(server), ping),
-      "it answers again"
+      "answers again"
     )
   } satisfies Promises
 }
@@ -107,34 +107,34 @@ const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): Promises => {
     "reads a resource": Effect.flatMap(
       readResource(demo, "demo://poem"),
       ([first]) =>
-        first?._tag === "Text" ? Effect.succeed(`${first.text.split("\n").length} lines`) : broken("it has no text")
+        first?._tag === "Text" ? Effect.succeed(`${first.text.split("\n").length} lines`) : broken("not a text")
     ),
-    "tells the progress of a call": Effect.flatMap(
+    "reports progress of a call": Effect.flatMap(
       Stream.runCount(progress(3)),
-      (seen) => expect(seen > 0, `${seen} steps`, "there was none")
+      (seen) => expect(seen > 0, `${seen} steps`, "no progress")
     ),
-    "cancels a call, and keeps the connection": Effect.gen(function*() {
+    "cancels a call and keeps the connection": Effect.gen(function*() {
       const before = yield* servers.get(demo)
       // reading one event and no more cancels the call
       const begun = yield* Stream.runHead(progress(100))
-      if (Option.isNone(begun)) return yield* broken("the call ended before it was cancelled")
+      if (Option.isNone(begun)) return yield* broken("the call completed before it was cancelled")
       yield* sum(1, 1)
       const after = yield* servers.get(demo)
       return yield* expect(
         after.callsInFlight === 0 && after.connectedSince === before.connectedSince,
-        "the next call went over the same connection",
-        "the connection is another one"
+        "next call on the same connection",
+        "the connection changed"
       )
     }),
-    "says what is not there": promises["says what is not there"],
-    "refuses what a rule denies": call("greet").pipe(
-      Effect.zipRight(broken("it was called")),
-      Effect.catchTag("PermissionDenied", () => Effect.succeed("nothing was sent"))
+    "reports an unknown tool": promises["reports an unknown tool"],
+    "denies a call that a rule denies": call("greet").pipe(
+      Effect.zipRight(broken("the call was sent")),
+      Effect.catchTag("PermissionDenied", () => Effect.succeed("not sent"))
     ),
-    "survives a crash of the server": Effect.matchEffect(call("crash"), {
-      onSuccess: () => broken("it did not crash"),
+    "recovers from a server crash": Effect.matchEffect(call("crash"), {
+      onSuccess: () => broken("the server did not crash"),
       onFailure: (error) =>
-        Effect.map(sum(4, 3), (again) => `${McpError.label(error)} (${error.outcome}), and then ${again}`)
+        Effect.map(sum(4, 3), (again) => `${McpError.label(error)} (${error.outcome}), then ${again}`)
     })
   }
 }
@@ -158,7 +158,7 @@ const demoServer = Effect.gen(function*() {
   return yield* new McpError.ConfigurationError({
     server: demo,
     path: places[0] ?? "",
-    detail: "the demo server is not built: npm run build"
+    detail: "the demo server is not built; run `npm run build`"
   })
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
@@ -174,7 +174,7 @@ const demoRuntime = ({ verbose }: Command.Shared) =>
 const widest = 42
 
 const shown = ({ detail, kept, milliseconds, promise }: Line, columns: number): ReadonlyArray<Screen.Line> => {
-  const title = kept ? "kept    " : "broken  "
+  const title = kept ? "pass  " : "FAIL  "
   const left = title.length + widest
   const [first = "", ...rest] = wrapped(
     `${UntrustedText.excerpt(detail, 300)} (${milliseconds} ms)`,
@@ -195,7 +195,7 @@ const tried =
       const [took, seen] = yield* check.pipe(
         Effect.timeoutFail({
           duration: limit,
-          onTimeout: () => new Broken({ message: `nothing within ${Duration.format(limit)}` })
+          onTimeout: () => new Broken({ message: `no result within ${Duration.format(limit)}` })
         }),
         Effect.either,
         Effect.timed,
@@ -237,12 +237,12 @@ const run: Command.Command["run"] = ({ shared }) =>
         ({ runtime }) => Effect.forEach(shared.servers, (server) => each(server, ofAny(runtime, server)))
       )
     const last = yield* tried(shared, shared.servers.join(", ") || demo)([
-      "leaves nothing behind",
+      "leaves no processes or sockets",
       Effect.flatMap(Processes.leftovers(started, platform, sockets), ({ open, pids }) =>
         expect(
           open + pids.length === 0,
-          `no socket${started.length === 0 ? "" : `, and none of ${started.length} processes`}`,
-          `${open} sockets, and the processes ${pids.join(", ") || "-"}`
+          started.length === 0 ? "no sockets" : `no sockets, none of ${started.length} processes`,
+          `${open} sockets, processes ${pids.join(", ") || "none"}`
         ))
     ])
     const promises = [...lines.flat(), last]
@@ -253,16 +253,15 @@ const run: Command.Command["run"] = ({ shared }) =>
 
 export const command: Command.Command = {
   description: [
-    "It starts the small server that comes with the program, lists and calls its tools, cancels a call, lets the server "
-    + "crash, and looks for anything left at the end. With --server it does so with servers of yours: none of their tools "
-    + "is called.",
-    "The exit code is 0 if every promise was kept, and 1 if not."
+    "Starts the bundled demo server, lists and calls its tools, cancels a call, crashes the server, and looks for leaked "
+    + "processes and sockets. With --server it tests your server instead, without calling its tools.",
+    "Exits with 1 if a check fails."
   ],
   args: [],
   options: [],
   examples: [
-    ["smoke", "With the server that comes with the program."],
-    ["smoke --server github --json", "With a server of yours, for a program to read."]
+    ["smoke", "Test with the demo server"],
+    ["smoke --server github --json", "Test with your server, as JSON"]
   ],
   run
 }

@@ -129,7 +129,7 @@ export const line = (server: Server, before: Server | undefined): ReadonlyArray<
   const facts = [
     ...(breaker === "closed" ? [] : [`breaker ${breaker}`]),
     ...(typeof tools === "number" ? [Layout.counted(tools, "tool")] : []),
-    ...(calls === 0 ? [] : [`${calls} under way`]),
+    ...(calls === 0 ? [] : [`${calls} in flight`]),
     ...(reconnects === 0 ? [] : [`lost ${Layout.counted(reconnects, "time")}`]),
     ...(error ? [View.unnamed(name, error.message)] : [])
   ]
@@ -180,9 +180,9 @@ const drawing = (screen: Screen.Screen["Type"]) =>
   Effect.map(screen.redraw, (redraw): Show => (seen, at) => {
     const width = screen.columns - 1
     return redraw(
-      ...(seen.length === 0 ? ["There are no servers here."] : table(seen, at, width)),
+      ...(seen.length === 0 ? ["No servers are configured."] : table(seen, at, width)),
       ...causes(seen, width),
-      [{ text: `${Following.clock(at)} UTC; Ctrl-C ends`, style: "weak" }]
+      [{ text: `${Following.clock(at)} UTC; press Ctrl-C to stop`, style: "weak" }]
     )
   })
 
@@ -202,7 +202,7 @@ const listing = (screen: Screen.Screen["Type"], isJson: boolean): Show => {
       }
       for (const name of gone) {
         last.delete(name)
-        if (!isJson) yield* screen.out(`${Following.clock(at)} ${name} gone`)
+        if (!isJson) yield* screen.out(`${Following.clock(at)} ${name} removed`)
       }
     })
 }
@@ -233,7 +233,7 @@ const run: Command.Command["run"] = ({ isSet, shared, value }) =>
     const time = yield* CommandLine.time(value("for"))
     const every = (yield* CommandLine.time(value("every"))) ?? Duration.seconds(5)
     if (!isWatching && (isSet("for") || isSet("every"))) {
-      return yield* usage("Without --watch the servers are looked at once.", "Write --watch to go on.")
+      return yield* usage("--for and --every need --watch")
     }
     return yield* Application.use(
       shared,
@@ -252,20 +252,20 @@ const run: Command.Command["run"] = ({ isSet, shared, value }) =>
 
 export const command: Command.Command = {
   description: [
-    "Every server that may be started is started and pinged. With --watch that goes on until Ctrl-C: a table on a terminal "
-    + "is drawn anew, and a pipe gets one line for each change. Changes of files are followed.",
-    "Calls are those of this program that have ended, and + those under way. Beside the last latency are the ones before "
-    + "it, as bars; a cross is an answer that did not come."
+    "Connects to every approved server and pings it. With --watch it keeps the table up to date until Ctrl-C, or prints "
+    + "one line per change in a pipe, and follows changes to configuration files.",
+    "CALLS counts the calls of this process, as completed + in flight. LAST shows recent latencies as bars; × is a request "
+    + "without an answer."
   ],
   args: [],
   options: [
-    { name: "watch", short: "w", about: "Go on, and show what changes." },
-    { name: "every", value: "DURATION", about: "The time between two pings (default: 5s)." },
-    { name: "for", value: "DURATION", about: "How long to go on (default: until Ctrl-C)." }
+    { name: "watch", short: "w", about: "Keep running and show changes" },
+    { name: "every", value: "DURATION", about: "Ping interval (default: 5s)" },
+    { name: "for", value: "DURATION", about: "Stop after this time (default: run until Ctrl-C)" }
   ],
   examples: [
-    ["status", "The servers as they are now."],
-    ["status --watch --json", "A line of JSON for each change."]
+    ["status --watch", "Watch the servers"],
+    ["status --watch --json", "Print one JSON line per change"]
   ],
   run
 }

@@ -64,8 +64,8 @@ const withheldOf = ({ denied, quarantined, rejected }: McpRuntime.Tools): typeof
 
 /** Why a tool is quarantined that may not have changed. */
 const quarantines: ReadonlyMap<string, string> = new Map<ToolPins.Why, string>([
-  ["unreadable", "the decisions on the tools of its server cannot be read"],
-  ["crowded", "its server has more tools than are pinned"]
+  ["unreadable", "the approvals of its server cannot be read"],
+  ["crowded", "its server has more tools than can be pinned"]
 ])
 
 const matching = (tools: ReadonlyArray<McpRuntime.RuntimeTool>, words: string | undefined) =>
@@ -85,25 +85,25 @@ const withheldLines = (tools: McpRuntime.Tools): ReadonlyArray<string> => {
     ),
     ...(unpinned === undefined
       ? []
-      : [`Look at each one and approve it: mcp-runtime approve --tool ${Offered.format(unpinned)}`])
+      : [`Review and approve each one: mcp-runtime approve --tool ${Offered.format(unpinned)}`])
   ]
 }
 
 /** The name stands whole, because it is typed next. */
 const columns: ReadonlyArray<Layout.Column<McpRuntime.RuntimeTool>> = [
   { title: "TOOL", cell: (found) => ({ text: Offered.format(Offered.identityOf(found)), style: "strong" }) },
-  { title: "ABOUT", cell: ({ description, tool: { title } }) => Offered.summary({ description, title }) }
+  { title: "DESCRIPTION", cell: ({ description, tool: { title } }) => Offered.summary({ description, title }) }
 ]
 
 export const command: Command.Command = {
-  args: [{ name: "server", about: "Only the tools of this server.", required: false }],
+  args: [{ name: "server", about: "List only the tools of this server", required: false }],
   options: [
-    { name: "search", value: "WORDS", about: "Only tools that match these words, the best first." },
+    { name: "search", value: "WORDS", about: "Search names and descriptions; best match first" },
     View.allowMissing
   ],
   examples: [
-    ["tools", "Everything that can be called."],
-    ["tools github --search \"open a pull request\"", "What one server has for a task."]
+    ["tools", "List all tools"],
+    ["tools github --search \"open a pull request\"", "Search the tools of one server"]
   ],
   run: ({ args: [server], isSet, shared, value }) => {
     const names = server === undefined ? shared.servers : [server]
