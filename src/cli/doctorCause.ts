@@ -31,7 +31,7 @@ const configuration = ({ server, variable }: McpError.ConfigurationError): Cause
   const name = variable?.from ?? variable?.name ?? ""
   switch (variable?.why) {
     case "input-required":
-      return { cause: `no value for ${variable.name.replace(":", " \"")}"` }
+      return { cause: `unanswered ${variable.name.replace(":", " \"")}"` }
     case "variable-unset":
       return {
         cause: `${quote(name)} is not set`,

@@ -92,6 +92,6 @@ export const ofProgram = (commands: ReadonlyArray<Command.Entry>, columns: numbe
     [strong("Exit codes")],
     ...pairs(ExitCode.meanings.map(([code, meaning]) => [String(code), meaning]), width),
     "",
-    "Run `mcp-runtime COMMAND --help` for the options and examples of a command."
+    ...wrapped("Run `mcp-runtime COMMAND --help` for the options and examples of a command.", width)
   ]
 }

@@ -220,7 +220,9 @@ export const conclude = (
     const names = views.filter(isMissing).map(({ name }) => name)
     if (names.length === 0 || isSet(allowMissing.name)) return ExitCode.ok
     const { columns, err } = yield* Screen.Screen
-    const text = `${counted(names.length, "server")} failed: ${names.join(", ")} (ignore with --${allowMissing.name})`
+    const text = `${counted(names.length, "server")} unavailable: ${
+      names.join(", ")
+    } (ignore with --${allowMissing.name})`
     yield* err(...Screen.titled("error: ", "bad", text, columns))
     return ExitCode.connection
   })

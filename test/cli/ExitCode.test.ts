@@ -110,7 +110,10 @@ describe("an error", () => {
     Effect.gen(function*() {
       const { code, err } = yield* ran(() => Effect.die(new Error("boom\u001b[31m\nmore")))
       assert.strictEqual(code, 70)
-      assert.match(err, /^error: this is a bug of mcp-runtime: .*boom.*\nPlease report it .*--version`\.\n$/)
+      assert.match(
+        err,
+        /^error: internal error: .*boom.*\nThis is a bug in mcp-runtime\. Please report it .*--version`\.\n$/
+      )
       assert.notMatch(err, /\u001b|^\s+at /m)
     }))
 

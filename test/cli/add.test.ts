@@ -17,16 +17,16 @@ describe("add", () => {
       const address = yield* registry()
       const argv = ["add", "io.github.acme/weather", "--registry", address]
       const no = yield* run(at, argv, { answers: ["n"] })
-      assert.deepStrictEqual([no.code, no.asked], [2, ["Add it? [y/N] "]])
+      assert.deepStrictEqual([no.code, no.asked], [2, ["Add this server? [y/N] "]])
       assert.isFalse(existsSync(userFile(at)))
       const { code, err } = yield* run(at, argv, { answers: ["y"] })
       assert.strictEqual(code, 0, err)
       assert.match(err, /io\.github\.acme\/weather 1\.2\.0, as npm\nTells the weather\n/)
       assert.match(err, /program: +"npx"\n +argument 1: +"-y"\n +argument 2: +"@acme\/weather@1\.2\.0"/)
       assert.match(err, /asks you: +"weather-KEY"/)
-      assert.match(err, /It may have env\.LOG_FILE too: Where to log/)
-      assert.match(err, /also offered as streamable-http/)
-      assert.match(err, new RegExp(`Added weather, in ${userFile(at)}`))
+      assert.match(err, /Optional: env\.LOG_FILE, Where to log/)
+      assert.match(err, /Also available with --source: streamable-http/)
+      assert.match(err, new RegExp(`Added weather in ${userFile(at)}`))
       const { inputs, mcpServers } = written(at)
       assert.deepInclude(mcpServers.weather, {
         command: "npx",
@@ -52,7 +52,7 @@ describe("add", () => {
       const { asked, err } = yield* run(at, argv, { answers: ["n"] })
       assert.lengthOf(asked, 1)
       assert.isBelow(err.length, 2000)
-      assert.match(err, /It may have env\.LOG_FILE too: x+….*\n.*also offered as.*\n[^]* program: +"npx"/)
+      assert.match(err, /Optional: env\.LOG_FILE, x+….*\n.*Also available.*\n[^]* program: +"npx"/)
     }))
 
   it.scopedLive("asks nothing about a program that is too long to be seen", () =>
@@ -65,7 +65,7 @@ describe("add", () => {
       const argv = ["add", "io.github.acme/weather", "--registry", yield* registry(() => ({ body }))]
       const { asked, code, err } = yield* run(at, argv, { answers: ["y"] })
       assert.deepStrictEqual([code, asked], [2, []])
-      assert.match(err, /more characters than can be shown before a question\.\n.*--print/)
+      assert.match(err, /the entry is too long to be shown for confirmation\n.*--print/)
       assert.strictEqual((yield* run(at, [...argv, "--yes"])).code, 0)
     }))
 
@@ -84,7 +84,7 @@ describe("add", () => {
       const argv = ["add", "io.github.acme/weather", "--registry", yield* registry()]
       const { code, err } = yield* run(at, argv)
       assert.strictEqual(code, 2)
-      assert.match(err, /Nothing was added\.\n.*--yes/)
+      assert.match(err, /nothing was added\n.*--yes/)
       assert.isFalse(existsSync(userFile(at)))
       const forced = yield* run(at, [...argv, "--yes", "--json"])
       assert.deepStrictEqual(JSON.parse(forced.out), {
@@ -95,7 +95,7 @@ describe("add", () => {
       })
       const again = yield* run(at, [...argv, "--yes"])
       assert.strictEqual(again.code, 2)
-      assert.match(again.err, /There is a server "weather" in .*\n.*--force/)
+      assert.match(again.err, /the server "weather" already exists in .*\n.*--force/)
     }))
 
   it.scopedLive("keeps the questions of two servers apart, and takes another name", () =>
@@ -115,10 +115,10 @@ describe("add", () => {
       const remote = yield* run(at, [...argv, "--source", "streamable-http"])
       assert.strictEqual(JSON.parse(remote.out).mcpServers.weather.url, "https://weather.example/mcp")
       const validated = yield* run(at, ["config", "validate", at.write("mcp-client.json", remote.out)])
-      assert.deepStrictEqual([validated.code, validated.out], [0, "valid: 1 server, read as native\n"])
+      assert.deepStrictEqual([validated.code, validated.out], [0, "valid: 1 server, format native\n"])
       const unknown = yield* run(at, [...argv, "--source", "oci"])
       assert.deepStrictEqual([unknown.code, unknown.out], [3, ""])
-      assert.match(unknown.err, /it is not offered as oci: choose one of npm, streamable-http/)
+      assert.match(unknown.err, /not available as oci; choose one of npm, streamable-http/)
       assert.isFalse(existsSync(userFile(at)))
     }))
 
@@ -138,7 +138,7 @@ describe("add", () => {
       yield* run(at, ["add", "io.github.acme/weather", "--print"], { variables: { MCP_REGISTRY_URL: address } })
       assert.deepStrictEqual(asked, ["/server.json", "/v0.1/servers/io.github.acme%2Fweather/versions/latest"])
       const { code, err } = yield* run(at, ["add", "./none.json"])
-      assert.deepStrictEqual([code, /none\.json.*cannot be read/.test(err)], [3, true])
+      assert.deepStrictEqual([code, /none\.json.*cannot read the file/.test(err)], [3, true])
     }))
 
   it.scopedLive("finds names by a part of them", () =>
@@ -149,11 +149,11 @@ describe("add", () => {
       }))
       const { code, err } = yield* run(at, ["add", "weather", "--registry", address])
       assert.strictEqual(code, 2)
-      assert.match(err, /"weather" is not a full name: names look like io\.github\.acme\/weather\./)
-      assert.match(err, /These contain it: io\.github\.acme\/weather\./)
+      assert.match(err, /"weather" is not a full registry name such as io\.github\.acme\/weather/)
+      assert.match(err, /Matching servers: io\.github\.acme\/weather/)
       assert.match(
         (yield* run(at, ["add", "nothing", "--registry", address])).err,
-        /No name in the registry contains it/
+        /No server in the registry matches it/
       )
     }))
 
@@ -169,7 +169,7 @@ describe("add", () => {
         "--yes"
       ])
       assert.strictEqual(code, 2)
-      assert.match(err, /mcp-client\.toml: only JSON is changed here\.\nChange it by hand/)
+      assert.match(err, /mcp-client\.toml: only JSON is changed here\nEdit the file by hand/)
       at.write(own.replace(/json$/, "toml"), `# mine\n${out}`)
       const { out: found } = yield* run(at, ["config", "validate", toml])
       assert.match(found, /^valid: 1 server/)

@@ -62,8 +62,8 @@ describe("a call that an ask rule covers", { timeout: 30_000 }, () => {
       const title = hiding(6_000)
       const next = Array.from({ length: 3 }, () => "")
       const { asked, code, err } = yield* calling({ title }, [...next, "y"])
-      const questions = [1, 2, 3].map((page) => `Page ${page} of 4. Enter shows the next one, n refuses: `)
-      assert.deepStrictEqual([code, asked, executed()], [0, [...questions, "Send it? [y/N] "], 1], err)
+      const questions = [1, 2, 3].map((page) => `Page ${page} of 4. Press Enter for the next page, n to deny: `)
+      assert.deepStrictEqual([code, asked, executed()], [0, [...questions, "Allow this call? [y/N] "], 1], err)
       assert.include(joined(err), title)
     }))
 
@@ -97,7 +97,7 @@ describe("a server of a workspace", { timeout: 30_000 }, () => {
         const { asked, code, err } = yield* run(command, ["y"])
         assert.deepStrictEqual([code, asked, work.entries()], [5, [], []], command[0])
         assert.match(err, /… and 49\d\d more lines\n/)
-        assert.match(err, /slow.* characters, and at most 16000 can be shown/)
+        assert.match(err, /slow.* characters, and the limit is 16000/)
         assert.match(err, /mcp-runtime approve sha256:[0-9a-f]{64}/)
       }
     }))
@@ -107,7 +107,7 @@ describe("a server of a workspace", { timeout: 30_000 }, () => {
       yield* found([`first${"a".repeat(30_000)}last`])
       const { asked, err } = yield* run(["approve", "slow"], ["y"])
       assert.deepStrictEqual(asked, [])
-      assert.match(err, /"firsta+ … \(29811 of 30011 characters are not shown\) … a+last"\n/)
+      assert.match(err, /"firsta+ … \(29811 of 30011 characters not shown\) … a+last"\n/)
       assert.match(err, /mcp-runtime approve sha256:[0-9a-f]{64}/)
     }))
 

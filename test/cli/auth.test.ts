@@ -77,11 +77,11 @@ describe("auth", () => {
 
       const login = yield* run(at, ["auth", "login", "notes"], { onWrite: reading(), columns: 80 })
       assert.strictEqual(login.code, 0, login.err)
-      assert.strictEqual(login.out, `logged in to notes at ${desk.issuer}\n  with the rights notes:read\n`)
+      assert.strictEqual(login.out, `logged in to notes at ${desk.issuer}\n  scopes: notes:read\n`)
       const told = login.err.split("\n")
       assert.strictEqual(told[0], "Log in to notes here:")
       assert.match(told[1]!, /^ {2}http:\S+$/)
-      assert.match(told.slice(2).join(" "), /^The login is kept in files in .*\. $/)
+      assert.match(told.slice(2).join(" "), /^Login saved in files in .* $/)
 
       const after = yield* run(at, ["auth", "status", "notes", "--json"])
       assert.strictEqual(after.code, 0)
@@ -96,7 +96,7 @@ describe("auth", () => {
         error: null
       })
       const table = yield* run(at, ["auth", "status"], { columns: 160 })
-      assert.match(table.out, /^notes +logged-in +notes:read +renewed by itself +http:\S+$/m)
+      assert.match(table.out, /^notes +logged-in +notes:read +renewed automatically +http:\S+$/m)
       assert.notInclude(table.out, "files")
       assert.strictEqual((yield* run(at, ["call", "notes/read"])).code, 0)
 
@@ -127,7 +127,7 @@ describe("auth", () => {
       assert.strictEqual((yield* run(at, ["call", "notes/read"])).code, 5)
       assert.lengthOf(readdirSync(logins), 1)
       const logout = yield* run(at, ["auth", "logout", "notes"])
-      assert.deepStrictEqual([logout.code, logout.err], [0, "notes: there was no login.\n"])
+      assert.deepStrictEqual([logout.code, logout.err], [0, "notes: not logged in\n"])
       assert.deepStrictEqual(readdirSync(logins), [])
     }))
 
@@ -150,7 +150,7 @@ describe("auth", () => {
       desk.settings.broken = true
       const login = yield* run(at, ["auth", "login", "notes"], { onWrite: reading() })
       assert.strictEqual(login.code, 4, login.err)
-      assert.include(login.err, "You are logged in to notes, but then it could not be connected to.\nerror: ")
+      assert.include(login.err, "You are logged in to notes, but the connection failed.\nerror: ")
       assert.deepStrictEqual(states((yield* run(at, ["auth", "--json"])).out)[0], ["notes", "logged-in"])
     }))
 
@@ -189,9 +189,9 @@ describe("auth", () => {
   test("refuses what nobody can log in to", (at) =>
     Effect.gen(function*() {
       const table = [
-        [["auth", "login"], "The server is not named."],
-        [["auth", "login", "files"], "\"files\" runs on this machine"],
-        [["auth", "login", "shown"], "The configuration of \"shown\" has its credentials"],
+        [["auth", "login"], "missing argument SERVER"],
+        [["auth", "login", "files"], "the server \"files\" is local"],
+        [["auth", "login", "shown"], "the configuration of \"shown\" contains credentials"],
         [["auth", "logout", "note"], "did you mean \"notes\"?"],
         [["auth", "logn", "notes"], "Did you mean \"login\"?"]
       ] as const

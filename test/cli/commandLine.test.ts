@@ -50,28 +50,28 @@ describe("the command line", () => {
   })
 
   const faults: ReadonlyArray<readonly [line: string, said: string]> = [
-    ["calll t", "There is no command \"calll\". Did you mean \"call\"?"],
-    ["xyzzy", "There is no command \"xyzzy\". See mcp-runtime --help."],
-    ["list --tiemout 1", "There is no option \"--tiemout\". Did you mean \"--timeout\"?"],
-    ["list --search x", "There is no option \"--search\"."],
-    ["list -x", "There is no option \"-x\". Did you mean \"-q\" or \"-v\" or \"-h\"?"],
-    ["list --server", "The option \"--server\" needs a value. Write --server NAME."],
-    ["list --server=", "The option \"--server\" needs a value. Write --server NAME."],
-    ["list --json=1", "The option \"--json\" takes no value."],
-    ["list --root a --root b", "The option \"--root\" is given twice."],
-    ["list --timeout never", "\"never\" is no duration. Write 500ms, 30s or 2m."],
-    ["list --timeout 0", "\"0\" is no duration. Write 500ms, 30s or 2m."],
-    ["--completions zhs", "The option \"--completions\" cannot be \"zhs\". Did you mean \"zsh\"?"],
-    ["list extra", "The command \"list\" does not know what to do with \"extra\". See mcp-runtime list --help."],
+    ["calll t", "unknown command \"calll\" Did you mean \"call\"?"],
+    ["xyzzy", "unknown command \"xyzzy\" Run `mcp-runtime --help`."],
+    ["list --tiemout 1", "unknown option \"--tiemout\" Did you mean \"--timeout\"?"],
+    ["list --search x", "unknown option \"--search\""],
+    ["list -x", "unknown option \"-x\" Did you mean \"-q\" or \"-v\" or \"-h\"?"],
+    ["list --server", "option \"--server\" needs a value Usage: --server NAME"],
+    ["list --server=", "option \"--server\" needs a value Usage: --server NAME"],
+    ["list --json=1", "option \"--json\" takes no value"],
+    ["list --root a --root b", "option \"--root\" can be used only once"],
+    ["list --timeout never", "invalid duration \"never\" Use a duration such as 500ms, 30s or 2m."],
+    ["list --timeout 0", "invalid duration \"0\" Use a duration such as 500ms, 30s or 2m."],
+    ["--completions zhs", "invalid value \"zhs\" for option \"--completions\" Did you mean \"zsh\"?"],
+    ["list extra", "unexpected argument \"extra\" Run `mcp-runtime list --help`."],
     [
       "list \u001b[31m",
-      "The command \"list\" does not know what to do with \"\\x1b[31m\". See mcp-runtime list --help."
+      "unexpected argument \"\\x1b[31m\" Run `mcp-runtime list --help`."
     ],
-    ["call --tiemout 1 t", "There is no option \"--tiemout\". Did you mean \"--timeout\"?"],
-    ["call t -x", "There is no option \"-x\". Did you mean \"-q\" or \"-v\" or \"-h\"?"],
-    ["prompt t a=1 --tiemout 1", "There is no option \"--tiemout\". Did you mean \"--timeout\"?"],
-    ["doctor a b --tiemout 1", "There is no option \"--tiemout\". Did you mean \"--timeout\"?"],
-    ["help lits", "There is no command \"lits\". Did you mean \"list\"?"]
+    ["call --tiemout 1 t", "unknown option \"--tiemout\" Did you mean \"--timeout\"?"],
+    ["call t -x", "unknown option \"-x\" Did you mean \"-q\" or \"-v\" or \"-h\"?"],
+    ["prompt t a=1 --tiemout 1", "unknown option \"--tiemout\" Did you mean \"--timeout\"?"],
+    ["doctor a b --tiemout 1", "unknown option \"--tiemout\" Did you mean \"--timeout\"?"],
+    ["help lits", "unknown command \"lits\" Did you mean \"list\"?"]
   ]
   for (const [line, said] of faults) {
     it(`says what is wrong with ${JSON.stringify(line)}`, async () => {

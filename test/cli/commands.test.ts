@@ -158,7 +158,7 @@ describe("call", patient, () => {
       for (const [word, near] of [["--tilte", "--title"], ["--tiemout", "--timeout"]] as const) {
         const wrong = yield* call("--title", "a", word, "3")
         assert.strictEqual(wrong.code, 2)
-        assert.include(wrong.err, `There is no option "${word}", and the tool takes no argument "${word.slice(2)}".`)
+        assert.include(wrong.err, `unknown option "${word}", and the tool has no argument "${word.slice(2)}"`)
         assert.include(wrong.err, `Did you mean "${near}"?`)
       }
       assert.strictEqual(calls(), before)
@@ -173,7 +173,10 @@ describe("call", patient, () => {
           err,
           out
         }))
-      assert.strictEqual((yield* shown("picture", "text")).out, "[image, image/png, 8 bytes; --out FILE writes it]\n")
+      assert.strictEqual(
+        (yield* shown("picture", "text")).out,
+        "[image, image/png, 8 bytes; use --out FILE to save it]\n"
+      )
       assert.strictEqual((yield* shown("picture", "markdown")).out, "*image, image/png, 8 bytes*\n")
       const image = { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" }
       assert.strictEqual((yield* shown("picture", "raw")).out, `${JSON.stringify({ content: [image] })}\n`)
@@ -193,7 +196,7 @@ describe("somebody at a terminal", patient, () => {
       const no = yield* run(call, person, [""])
       assert.strictEqual(no.code, 5)
       assert.strictEqual(no.asked.length, 1)
-      assert.include(no.err, "slow wants to be started for the first time:")
+      assert.include(no.err, "slow needs approval before its first start:")
       assert.include(no.err, work.journal)
       assert.deepStrictEqual(work.entries(), [])
 
@@ -225,7 +228,7 @@ describe("somebody at a terminal", patient, () => {
       assert.deepStrictEqual(work.entries().filter(({ called }) => called !== undefined), [])
       const yes = yield* run(call, person, ["yes"])
       assert.strictEqual(yes.code, 0, yes.err)
-      assert.deepStrictEqual(yes.asked, ["Send it? [y/N] "])
+      assert.deepStrictEqual(yes.asked, ["Allow this call? [y/N] "])
     }))
 
   it.live("sees the progress of a call, and then its result", () =>

@@ -57,22 +57,22 @@ describe("what config says", () => {
   it("tells in words what a policy does", () => {
     const table: ReadonlyArray<readonly [Partial<ServerPolicy.Policy>, ReadonlyArray<string>]> = [
       [{}, []],
-      [{ broken: true }, ["allows nothing, because it could not be read"]],
-      [{ deny: [{ _tag: "Name", pattern: "a*" }] }, ["denies servers called a*"]],
+      [{ broken: true }, ["allows nothing, because it cannot be read"]],
+      [{ deny: [{ _tag: "Name", pattern: "a*" }] }, ["denies servers named a*"]],
       [{ deny: [{ _tag: "Command", argv: ["npx", "a"] }] }, ["denies the command npx a"]],
       [
         { allow: [{ _tag: "Url", pattern: "https://a/*" }, { _tag: "Program", pattern: "uvx" }] },
-        ["allows only addresses like https://a/*, or the program uvx"]
+        ["allows only URLs matching https://a/*, or the program uvx"]
       ],
       [
         { ordered: [{ action: "allow", matcher: { _tag: "CommandLine", pattern: "npx *" } }] },
-        ["then allows commands like npx *"]
+        ["then allows commands matching npx *"]
       ],
-      [{ managedOnly: true }, ["makes the lists of others void"]],
-      [{ requireIdentity: true }, ["allows nothing by its name alone"]],
+      [{ managedOnly: true }, ["overrides the lists of other policies"]],
+      [{ requireIdentity: true }, ["does not allow servers by name alone"]],
       [
         { identities: new Map([["db", { _tag: "Fingerprint", pattern: "sha256:1" }]]) },
-        ["binds the name db to sha256:1"]
+        ["requires sha256:1 for the name db"]
       ]
     ]
     for (const [about, says] of table) assert.deepStrictEqual(policyLines(policy(about)), says)
@@ -123,7 +123,7 @@ describe("config", () => {
       const fault = found.issues.find(({ severity }) => severity === "error")
       assert.deepInclude(fault, { server: "bad", kind: "missing-transport", path: other })
       assert.isNumber(fault?.line)
-      assert.deepStrictEqual(found.policies.map(({ says }) => says), [["denies servers called evil*"]])
+      assert.deepStrictEqual(found.policies.map(({ says }) => says), [["denies servers named evil*"]])
       assert.deepStrictEqual(found.permissions, [{ decision: "deny", rule: "notes/drop", source: "user" }])
     })))
 
@@ -136,10 +136,10 @@ describe("config", () => {
       assert.isTrue(out.startsWith("Files\n"))
       assert.include(out, `  ${other}\n    claude-code, project: 3 servers\n`)
       assert.include(out, `  notes  needs approval (new)  stdio\n    from ${other}:`)
-      assert.include(out, `    in the place of ${file}:`)
+      assert.include(out, `    overrides ${file}:`)
       assert.match(out, /\.mcp\.json:\d+.*\n {4}error: /)
-      assert.include(out, "  native (user) denies servers called evil*\n")
-      assert.include(out, "Rules on tools\n  deny  notes/drop (user)\n")
+      assert.include(out, "  native (user) denies servers named evil*\n")
+      assert.include(out, "Permission rules\n  deny  notes/drop (user)\n")
     })))
 
   it.live("shows a file that nothing can be done with, and fails for nothing", () =>
@@ -156,7 +156,7 @@ describe("config", () => {
       const at = yield* place
       const { code, err, out } = yield* run(at, ["config"])
       assert.deepStrictEqual([code, out], [0, ""])
-      assert.include(err, "There are no configurations here.")
+      assert.include(err, "No configuration files were found.")
     })))
 
   it.live("lets no text of a file reach the terminal as it is", () =>
@@ -182,8 +182,8 @@ describe("config", () => {
       const at = yield* place
       const table = [
         [["config", "valdate"], "Did you mean \"validate\"?"],
-        [["config", "validate"], "takes a file"],
-        [["config", "schema", "x"], "takes no file"],
+        [["config", "validate"], "needs one file"],
+        [["config", "schema", "x"], "takes no arguments"],
         [["config", "validate", "-", "--host", "cursr"], "Did you mean \"cursor\"?"]
       ] as const
       for (const [argv, text] of table) {
@@ -204,7 +204,7 @@ describe("config validate", () => {
       })
       const { code, out } = yield* run(at, ["config", "validate", file])
       assert.strictEqual(code, 0)
-      assert.match(out, /^valid: 2 servers, read as [a-z-]+\n$/)
+      assert.match(out, /^valid: 2 servers, format [a-z-]+\n$/)
     })))
 
   it.live("ends with 3 and says which line and column are wrong", () =>
@@ -216,7 +216,7 @@ describe("config validate", () => {
       )
       const shown = yield* run(at, ["config", "validate", file])
       assert.strictEqual(shown.code, 3)
-      assert.match(shown.out, /^invalid: 2 servers, read as .*; 1 error\n/)
+      assert.match(shown.out, /^invalid: 2 servers, format .*; 1 error\n/)
       assert.include(shown.out, `  ${file}:3:5\n    error: `)
       const written = yield* run(at, ["config", "validate", file, "--json"])
       const told = decode(Validated, written.out)
@@ -261,7 +261,7 @@ describe("config validate", () => {
       const toml = yield* run(at, ["config", "validate", "-", "--host", "codex"], {
         input: "[mcp_servers.a]\ncommand = \"a\"\n"
       })
-      assert.deepStrictEqual([toml.code, toml.out], [0, "valid: 1 server, read as codex\n"])
+      assert.deepStrictEqual([toml.code, toml.out], [0, "valid: 1 server, format codex\n"])
       const native = yield* run(at, ["config", "validate", "-"], {
         input: "{ \"servers\": { \"a\": { \"command\": 1 } } }"
       })

@@ -30,7 +30,7 @@ describe("config add", () => {
         "--x"
       )
       assert.strictEqual(code, 0, err)
-      assert.include(err, `Added demo, in ${userFile(at)}`)
+      assert.include(err, `Added demo in ${userFile(at)}`)
       assert.deepStrictEqual(written(userFile(at)).mcpServers, {
         demo: { command: "npx", args: ["-y", "demo@1.0.0", "--x"], env: { A: "1", TOKEN: "${env:TOKEN}" } }
       })
@@ -91,7 +91,7 @@ describe("config add", () => {
       yield* add(at, "a", "--", "one")
       const { code, err } = yield* add(at, "a", "--", "two")
       assert.strictEqual(code, 2)
-      assert.match(err, /There is a server "a" in .*mcp-client\.json\.\nReplace it with --force/)
+      assert.match(err, /the server "a" already exists in .*mcp-client\.json\nReplace it with --force/)
       assert.strictEqual(written(userFile(at)).mcpServers.a.command, "one")
       yield* add(at, "a", "--force", "--", "two")
       assert.strictEqual(written(userFile(at)).mcpServers.a.command, "two")
@@ -114,9 +114,9 @@ describe("config add", () => {
       const table = [
         [["a", "--url", "nowhere"], 3, /nothing was written: .*url/],
         [["a*b", "--", "x"], 3, /nothing was written: .*name/],
-        [["a"], 2, /takes a name, and one command or address/],
-        [["a", "--url", "https://a.example", "--", "x"], 2, /takes a name, and one command or address/],
-        [[], 2, /takes a name/]
+        [["a"], 2, /needs a name and one command or URL/],
+        [["a", "--url", "https://a.example", "--", "x"], 2, /needs a name and one command or URL/],
+        [[], 2, /needs a name/]
       ] as const
       for (const [argv, code, words] of table) {
         const ran = yield* add(at, ...argv)
@@ -202,7 +202,7 @@ describe("config remove", () => {
       assert.match(readFileSync(userFile(at), "utf8"), /\/\/ first\n {4}"a": \{ "command": "a" \}\n/)
       const again = yield* run(at, ["config", "remove", "b"])
       assert.strictEqual(again.code, 2)
-      assert.match(again.err, /There is no server "b" in/)
+      assert.match(again.err, /the server "b" is not in/)
     }))
 })
 
@@ -237,10 +237,10 @@ describe("config import", () => {
     Effect.gen(function*() {
       const at = yield* withCursor
       const table = [
-        [["import", "cursor", "--force"], "--force is not for config import."],
-        [["remove", "a", "--force"], "--force is not for config remove."],
-        [["schema", "--workspace"], "--workspace is not for config schema."],
-        [["--workspace"], "--workspace is not for config."]
+        [["import", "cursor", "--force"], "config import has no option --force"],
+        [["remove", "a", "--force"], "config remove has no option --force"],
+        [["schema", "--workspace"], "config schema has no option --workspace"],
+        [["--workspace"], "config has no option --workspace"]
       ] as const
       for (const [argv, words] of table) {
         const { code, err } = yield* run(at, ["config", ...argv])
@@ -257,7 +257,7 @@ describe("config import", () => {
       assert.match(out, /^cursor +Cursor +2 +.*\.cursor\/mcp\.json$/m)
       assert.match(out, /^claude-desktop +Claude Desktop +1 +/m)
       const { code, err } = yield* run(at, ["config", "import", "curser"])
-      assert.deepStrictEqual([code, /Unknown host: curser.*\n.*"cursor"/.test(err)], [2, true])
+      assert.deepStrictEqual([code, /unknown host "curser".*\n.*"cursor"/.test(err)], [2, true])
     }))
 })
 
@@ -273,7 +273,7 @@ describe("without a configuration", () => {
       for (const line of table) {
         const { err, out } = yield* run(at, line.split(" "))
         const words =
-          /Other programs have some: Cursor \(2 servers\), VS Code \(1 server\)\. Use them with --import all/
+          /Other programs have servers: Cursor \(2 servers\), VS Code \(1 server\)\. Use them once with --import all/
         assert.match(out + err, words, line)
       }
     }))
@@ -283,7 +283,7 @@ describe("without a configuration", () => {
       const at = yield* place
       at.write("home/.cursor/mcp.json", { mcpServers: { one: { command: "/none/one" } } })
       const no = yield* run(at, ["list"], { answers: ["n"], columns: 100 })
-      assert.deepStrictEqual(no.asked, ["Use them from now on? [y/N] "])
+      assert.deepStrictEqual(no.asked, ["Always use these servers? [y/N] "])
       assert.match(no.err, /^cursor +Cursor +1 +~\/\.cursor\/mcp\.json$/m)
       assert.isFalse(existsSync(userFile(at)))
       const yes = yield* run(at, ["list"], { answers: ["y"], columns: 100 })

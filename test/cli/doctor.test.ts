@@ -72,14 +72,14 @@ const broken: ReadonlyArray<Broken> = [
     name: "a command that is not there",
     entry: Effect.succeed({ command: "no-such-command-anywhere" }),
     cause: "command not found on PATH",
-    hint: /^Looked for "no-such-command-anywhere" in \/.*, \/.*\. Install it/,
+    hint: /^Searched for "no-such-command-anywhere" in \/.*, \/.*\. Install it/,
     step: "connect",
     code: 4
   },
   {
     name: "a folder that is not there",
     entry: Effect.succeed({ ...node(""), cwd: "/nowhere/at/all" }),
-    cause: "its working folder does not exist",
+    cause: "working folder does not exist",
     hint: /"\/nowhere\/at\/all"/,
     step: "connect",
     code: 4
@@ -117,7 +117,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process that exits at once",
     entry: Effect.succeed(node("console.error('TOKEN is required'); process.exit(3)")),
-    cause: "it exits at once (code 3)",
+    cause: "the server exits at startup (code 3)",
     hint: /^The end of its stderr says why/,
     step: "initialize",
     code: 4
@@ -125,7 +125,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process that lacks a module",
     entry: Effect.succeed({ command: process.execPath, args: ["/nowhere/index.js"] }),
-    cause: "the server lacks the module \"/nowhere/index.js\"",
+    cause: "the server cannot find the module \"/nowhere/index.js\"",
     hint: /^Install the server's dependencies/,
     step: "initialize",
     code: 4
@@ -137,15 +137,15 @@ const broken: ReadonlyArray<Broken> = [
         "setInterval(() => console.log('Listening on 3000'), 50); process.stdin.on('end', () => process.exit(0)).resume()"
       )
     ),
-    cause: "it prints logs on its standard output",
-    hint: /^It wrote "Listening on 3000" there\. Only messages belong on it/,
+    cause: "logs on stdout",
+    hint: /^stdout: "Listening on 3000" Make the server log to stderr/,
     step: "initialize",
     code: 4
   },
   {
     name: "a process that writes invalid JSON",
     entry: fleet("pretty-json"),
-    cause: "it writes JSON that is no message",
+    cause: "stdout has JSON that is not an MCP message",
     hint: /one whole JSON-RPC message belongs on each line/,
     step: "initialize",
     code: 4
@@ -153,7 +153,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process that never answers initialize",
     entry: fleet("init-never"),
-    cause: "it never answers initialize",
+    cause: "no answer to initialize",
     hint: /^It runs, but did not answer within 2s/,
     step: "initialize",
     code: 4
@@ -161,7 +161,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process that refuses to initialize",
     entry: fleet("init-error"),
-    cause: "it refuses to initialize (-32000)",
+    cause: "initialize was rejected (-32000)",
     hint: /^Its own words say why/,
     step: "initialize",
     code: 4
@@ -169,7 +169,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process of another protocol version",
     entry: fleet("ver-ancient"),
-    cause: "the protocol version is wrong",
+    cause: "unsupported protocol version",
     hint: /^It speaks "2023-01-01", and this client 2025-11-25.*update the server/,
     step: "initialize",
     code: 4
@@ -186,7 +186,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL that wants credentials",
     entry: remote(modes["http-401-init"]),
-    cause: "it wants credentials (401)",
+    cause: "credentials required (401)",
     hint: /^Log in with `mcp-runtime auth login \S+`\. Or put them into "headers"/,
     step: "initialize",
     code: 5,
@@ -198,7 +198,7 @@ const broken: ReadonlyArray<Broken> = [
       remote(modes["http-401-init"]),
       (entry) => ({ ...entry, headers: { Authorization: "Bearer old" } })
     ),
-    cause: "it wants credentials (401)",
+    cause: "credentials required (401)",
     hint: /^Those in its headers are refused/,
     step: "initialize",
     code: 5,
@@ -207,7 +207,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL that refuses access",
     entry: remote(modes["http-403-init"]),
-    cause: "the credentials do not suffice (403)",
+    cause: "insufficient permissions (403)",
     hint: /^Check which rights/,
     step: "initialize",
     code: 5
@@ -215,7 +215,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL with another path",
     entry: remote(always(404), "/api"),
-    cause: "the path of the URL is wrong",
+    cause: "wrong path in the URL",
     hint: /^There is no MCP server at "\/api" \(404\)\. MCP servers are usually at \/mcp/,
     step: "initialize",
     code: 4
@@ -223,7 +223,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL of the newer transport in the place of the older",
     entry: Effect.map(remote(modes["http-ok"]), (entry) => ({ ...entry, type: "sse" })),
-    cause: "nothing at this URL takes messages",
+    cause: "this URL does not accept messages",
     hint: /set "type" to "http"/,
     step: "connect",
     code: 4
@@ -231,7 +231,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL that takes no messages",
     entry: remote(always(405), "/sse"),
-    cause: "nothing at this URL takes messages",
+    cause: "this URL does not accept messages",
     hint: /set "type" to "sse", or try \/mcp/,
     step: "initialize",
     code: 4
@@ -239,7 +239,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL behind which the server fails",
     entry: remote(modes["http-500-init"]),
-    cause: "the server fails (500)",
+    cause: "server error (500)",
     hint: /look at its log/,
     step: "initialize",
     code: 4
@@ -247,7 +247,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL with a web page",
     entry: remote(always(200, { "content-type": "text/html" }, "<html>Welcome</html>")),
-    cause: "something else answers there",
+    cause: "another service answers at this URL",
     hint: /^Another service answers there: check the address, which often ends in \/mcp/,
     step: "initialize",
     code: 4
@@ -255,7 +255,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a port that speaks no TLS",
     entry: Effect.map(HttpServer.serve(modes["http-ok"]), ({ url }) => ({ url: url.replace("http:", "https:") })),
-    cause: "its TLS cannot be used (EPROTO)",
+    cause: "TLS failed (EPROTO)",
     hint: /^Check that the port speaks TLS/,
     step: "connect",
     code: 4
@@ -263,7 +263,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a port without a listener",
     entry: Effect.succeed({ url: "http://127.0.0.1:9/mcp" }),
-    cause: "no server listens at the URL",
+    cause: "no server listens at this URL",
     hint: /^Check host and port/,
     step: "connect",
     code: 4
@@ -279,7 +279,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a server that is not approved",
     entry: fleet("ok"),
-    cause: "it is not approved",
+    cause: "not approved",
     hint: /`mcp-runtime approve it`/,
     step: "trust",
     code: 5,
@@ -317,7 +317,7 @@ describe("doctor", () => {
       at.write(own, { mcpServers: { it: entry } })
       const ran = yield* run(at, "--json")
       const [denied] = decode(ran.out).servers
-      assert.deepInclude(denied!.problems[0], { cause: "a policy denies it", step: "trust" })
+      assert.deepInclude(denied!.problems[0], { cause: "denied by a policy", step: "trust" })
       assert.strictEqual(ran.code, 5)
       assert.deepStrictEqual(journal.pids(), [])
     }))
@@ -356,8 +356,8 @@ describe("doctor", () => {
       const journal = yield* Journal.make
       at.write(own, { mcpServers: { odd: server("faults/server.mjs", "odd-tool-names", journal.file) } })
       const ran = yield* run(at, "odd")
-      assert.include(ran.out, "the name of a tool is too long")
-      assert.include(ran.out, "the name of a tool is reserved")
+      assert.include(ran.out, "tool name too long")
+      assert.include(ran.out, "reserved tool name")
       assert.include(ran.out, "a\\x1b[31mb")
       assert.notInclude(ran.out, "\u001b")
       assert.notInclude(ran.out, "\u202e")
@@ -400,7 +400,7 @@ describe("doctor", () => {
     Effect.gen(function*() {
       const ran = yield* Effect.flatMap(place, (at) => run(at))
       assert.strictEqual(ran.code, 0)
-      assert.include(ran.err, "There are no servers here.")
+      assert.include(ran.err, "No servers are configured.")
     }))
 })
 

@@ -79,22 +79,22 @@ describe("a question of a server", () => {
         "  age (integer): ",
         "  age (integer): ",
         "  age (integer): ",
-        "  colour (one of these) [leave out]: ",
-        "  colour (one of these) [leave out]: ",
-        "  likes (any of these, with commas) [leave out]: ",
+        "  colour (one of these) [skip]: ",
+        "  colour (one of these) [skip]: ",
+        "  likes (one or more of these, separated by commas) [skip]: ",
         "  sure (true or false) [true]: ",
-        "  mail (email) [leave out]: ",
-        "  mail (email) [leave out]: ",
+        "  mail (email) [skip]: ",
+        "  mail (email) [skip]: ",
         "  Send this to asks? [y/N] "
       ])
-      assert.include(err, "asks asks you, and not this program:")
+      assert.include(err, "asks asks:")
       assert.include(err, "asks.mjs")
       assert.include(err, "  | Which?\n  | \\x1b[2JNow.\n")
       assert.include(err, "As on the\\x1b[2J door.")
       assert.include(err, "    2  Green\n")
-      assert.include(err, "It is needed.")
-      assert.include(err, "\"blue\" is none of them.")
-      assert.include(err, "That is no email.")
+      assert.include(err, "A value is required.")
+      assert.include(err, "\"blue\" is not one of the choices.")
+      assert.include(err, "Not a valid email.")
       assert.notMatch(err, /looks like a secret|asks for a secret/)
     }))
 
@@ -134,13 +134,13 @@ describe("a question of a server", () => {
       ) {
         const { answer, asked, err } = yield* put(long, ["", "y"])
         assert.deepStrictEqual([answer, asked], [{ action: "decline" }, []])
-        assert.match(err, /^declined: peer asks with \d+ characters, and at most 8000 can be shown\n$/)
+        assert.match(err, /^declined: peer asks a question of \d+ characters, and the limit is 8000\n$/)
       }
     }))
 
   it.effect("says who will have it where it is for a secret", () =>
     Effect.gen(function*() {
-      const seen = "This looks like a secret. What you type is not shown here, and sent to peer."
+      const seen = "This looks like a secret. Your input is hidden and will be sent to peer."
       const table = [
         [{ api_key: { type: "string" } }, seen],
         [{ text: { type: "string", description: "Please enter your password" } }, seen]
@@ -154,7 +154,7 @@ describe("a question of a server", () => {
         assert.deepStrictEqual(answer, { action: "decline" })
       }
       const { err } = yield* put({ message: "Enter the one-time code we sent to your phone" }, [""])
-      assert.include(err, "It asks for a secret, which the operator of this server will see.")
+      assert.include(err, "It asks for a secret. The operator of the server will see your answer.")
     }))
 
   it.effect("for a page shows where that is, and opens nothing", () =>
@@ -163,7 +163,7 @@ describe("a question of a server", () => {
       const yes = yield* page("http://x.example/login?a=\u202eb", ["y"])
       assert.deepStrictEqual(yes.answer, { action: "accept" })
       assert.include(yes.err, "  page:  http://x.example/login?a=\\u{202e}b\n  host:  x.example\n")
-      assert.include(yes.err, "What you enter there can be read on the way.")
+      assert.include(yes.err, "The connection is not encrypted: others can read what you enter there.")
       for (const [answer, action] of [["n", "decline"], ["", "cancel"], [".decline", "decline"]] as const) {
         assert.deepStrictEqual((yield* page("https://x.example/", [answer])).answer, { action })
       }
@@ -196,7 +196,10 @@ describe("a question of a server", () => {
       const { asked, err, out } = yield* call(formOf(form), {})
       assert.deepStrictEqual(JSON.parse(out), { action: "decline" })
       assert.deepStrictEqual(asked, [])
-      assert.include(err, "declined: asks asks something, and there is no terminal to answer at: Which?\\n\\x1b[2JNow.")
+      assert.include(
+        err,
+        "declined: asks asks a question, but there is no terminal to answer it: Which?\\n\\x1b[2JNow."
+      )
     }))
 })
 
@@ -229,12 +232,12 @@ describe("a field", () => {
   it.effect("says why something does not fit", () =>
     Effect.gen(function*() {
       const table: ReadonlyArray<readonly [JsonRpc.JsonObject, string, RegExp]> = [
-        [{ type: "integer" }, "1.5", /has to be integer/],
-        [{ type: "integer", maximum: 3 }, "4", /does not fit/],
-        [{ type: "string", pattern: "^a+$" }, "b", /does not fit/],
-        [{ type: "string", format: "uri" }, "b", /no uri/],
+        [{ type: "integer" }, "1.5", /Expected integer/],
+        [{ type: "integer", maximum: 3 }, "4", /^Invalid: /],
+        [{ type: "string", pattern: "^a+$" }, "b", /^Invalid: /],
+        [{ type: "string", format: "uri" }, "b", /Not a valid uri/],
         [{ type: "string", format: "date" }, "2026-13-40", /no date/],
-        [{ type: "array", maxItems: 1, items: { type: "string", enum: ["x", "y"] } }, "y,x", /does not fit/]
+        [{ type: "array", maxItems: 1, items: { type: "string", enum: ["x", "y"] } }, "y,x", /^Invalid: /]
       ]
       for (const [schema, text, why] of table) {
         assert.match(String(Object((yield* read(schema, text)) as object).left), why)

@@ -126,7 +126,7 @@ describe("from the install to a result of a tool", () => {
       const first = await run("list")
       assert.match(
         first.stderr,
-        /^There are no servers here\.\nOther programs have some: Claude Desktop \(2 servers\), Cursor \(3 servers\), VS Code \(2 servers\)\..*--import all/
+        /^No servers are configured\.\nOther programs have servers: Claude Desktop \(2 servers\), Cursor \(3 servers\), VS Code \(2 servers\)\..*--import all/
       )
       const second = await run("call", "package/add", "a=1", "b=2", "--import", "all")
       assert.deepStrictEqual([second.code, second.stdout], [0, "3\n"], second.stderr)
@@ -161,7 +161,7 @@ describe("from the install to a result of a tool", () => {
   it.skipIf(!hasTerminal)(
     "a terminal asks, and remembers the programs",
     using(async ({ file, onTerminal, run }) => {
-      const { code, shown } = await onTerminal("list", [["Use them from now on? [y/N] ", "y"]])
+      const { code, shown } = await onTerminal("list", [["Always use these servers? [y/N] ", "y"]])
       assert.strictEqual(code, 4, shown)
       assert.match(shown, /claude-desktop +Claude Desktop +2 +~\/\.config\/Claude\//)
       assert.match(shown, /adder .*connected/)
@@ -176,7 +176,7 @@ describe("from the install to a result of a tool", () => {
   it.skipIf(!hasTerminal)(
     "a no on the terminal writes nothing",
     using(async ({ file, onTerminal }) => {
-      const { shown } = await onTerminal("tools", [["Use them from now on? [y/N] ", "n"]])
+      const { shown } = await onTerminal("tools", [["Always use these servers? [y/N] ", "n"]])
       assert.match(shown, /--import all/)
       assert.isFalse(existsSync(file))
     })

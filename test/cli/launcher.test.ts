@@ -60,7 +60,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     assertWhole()
     assert.strictEqual(code, 0)
     assert.match(stdout, /^slow +stdio +connected +4 /m)
-    assert.match(stderr, /^npx is installing @scope\/slow for slow: the command waits until it is done$/m)
+    assert.match(stderr, /^npx is installing @scope\/slow for slow: waiting until it is done$/m)
   })
 
   it("is waited for at the end of a command that has timed out, so that its cache stays whole", async () => {
@@ -105,7 +105,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     const running = start(["tools"])
     await until(() => is("half"))
     running.interrupt()
-    await running.says(/waiting until it is done.* Ctrl-C again stops it\./)
+    await running.says(/waiting until it is done.* Press Ctrl-C again to stop it\./)
     const isAtWork = is("half") && alive().length > 0
     finish()
     const { code } = await running.ended

@@ -54,7 +54,7 @@ const each = (said: ReadonlyArray<Said>, file: string | object | undefined): voi
 }
 
 describe("where nothing is configured", () => {
-  const none = /^(error: )?There are no servers here\.\nName a file with --config/
+  const none = /^(error: )?([Nn])o servers are configured\.?\nAdd a server with `mcp-runtime config add`/
   each([
     ["list", 0, none],
     ["tools", 0, none],
@@ -65,19 +65,19 @@ describe("where nothing is configured", () => {
     ["prompts", 0, none],
     ["prompt a", 2, none],
     ["status", 0, none],
-    ["status --watch --for 50ms", 0, /There are no servers here\./],
+    ["status --watch --for 50ms", 0, /No servers are configured\./],
     ["events --for 50ms", 0, none],
-    ["config", 0, /There are no configurations here\./],
+    ["config", 0, /No configuration files were found\./],
     ["add none.json", 3, /none\.json: no entry from the registry/],
     ["approve", 0, /Nothing waits to be agreed to\./],
     ["approve a", 2, /there is no server "a"/],
-    ["revoke", 0, /There are no approvals here\./],
+    ["revoke", 0, /This workspace has no approvals\./],
     ["revoke a", 2, /there is no server "a"/],
     ["auth", 0, none],
     ["auth status a", 2, none],
     ["auth login a", 2, none],
     ["doctor", 0, none],
-    ["serve --http no", 2, /--http needs a port, and no is not one\./],
+    ["serve --http no", 2, /invalid port "no" for --http/],
     ["serve --http 0 --server a", 2, /there is no server "a"/],
     ["repl", 0, /^/]
   ], undefined)
@@ -118,12 +118,12 @@ describe("where the server is dead", () => {
     ["prompt a", 4, why],
     ["status", 0, why],
     ["status --watch --for 300ms", 0, /^dead +failed [^]*no such command/m],
-    ["events --for 300ms", 0, / dead not connected: could not start "no-such"/],
+    ["events --for 300ms", 0, / dead connect failed: could not start "no-such"/],
     ["config", 0, /^ {2}dead +waiting +stdio$/m],
     ["add none.json", 3, /no entry from the registry/],
     ["approve", 0, /Nothing waits/],
     ["approve dead", 0, /dead: it needs no approval/],
-    ["revoke", 0, /There are no approvals here\./],
+    ["revoke", 0, /This workspace has no approvals\./],
     ["revoke dead", 0, /dead/],
     ["auth", 0, /No server here is a remote one/],
     ["auth login dead", 2, /"dead" runs on this machine/],
@@ -187,7 +187,7 @@ describe("where whoever could answer has left", () => {
       assert.strictEqual((yield* run(at, ["repl"], { input: "" })).code, 0)
       const called = yield* run(at, ["call", "a/b", "-"], { input: "" })
       assert.strictEqual(called.code, 2)
-      assert.match(called.err, /^error: There are no servers here/)
+      assert.match(called.err, /^error: no servers are configured/)
     }))
 })
 

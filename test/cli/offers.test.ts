@@ -122,7 +122,7 @@ describe("read", () => {
       assert.strictEqual((yield* read("note://one", "raw")).out, "first\nsecond\u001b[2J\n")
       const shown = yield* read("note://one", "raw", { columns: 80 })
       assert.deepStrictEqual([shown.code, shown.out], [2, ""])
-      assert.include(shown.err, "Raw bytes are not written to a terminal.\nUse --out FILE, or a pipe.")
+      assert.include(shown.err, "raw output is not written to a terminal\nUse --out FILE or a pipe.")
     })))
 
   it.live("writes to a file what was read, as it is", () =>
@@ -130,9 +130,9 @@ describe("read", () => {
       const at = yield* one
       const file = join(at.root, "picture.png")
       const shown = yield* run(at, ["read", "note://picture"])
-      assert.strictEqual(shown.out, "[image/png, 8 bytes; --out FILE writes it]\n")
+      assert.strictEqual(shown.out, "[image/png, 8 bytes; use --out FILE to save it]\n")
       const { code, err, out } = yield* run(at, ["read", "note://picture", "--out", file])
-      assert.deepStrictEqual([code, out, err], [0, "", `wrote ${file} (8 bytes)\n`])
+      assert.deepStrictEqual([code, out, err], [0, "", `Wrote ${file} (8 bytes)\n`])
       assert.strictEqual(readFileSync(file).toString("base64"), "iVBORw0KGgo=")
       yield* run(at, ["read", "note://two", "--out", join(at.root, "part.txt")])
       assert.deepStrictEqual(["part.txt", "part-2.txt"].map((name) => readFileSync(join(at.root, name), "utf8")), [
@@ -162,7 +162,7 @@ describe("read", () => {
     Effect.scoped(Effect.gen(function*() {
       const at = yield* two
       const table = [
-        ["note://same", "Say which with --server: offers, more."],
+        ["note://same", "Use --server with one of: offers, more"],
         ["note://sam", "did you mean \"note://same\""]
       ] as const
       for (const [uri, text] of table) {
@@ -199,7 +199,7 @@ describe("prompts", () => {
       assert.strictEqual(code, 0)
       assert.strictEqual(
         out,
-        "user\nreview: {\"file\":\"a=b\",\"tone\":\"\"}\\x1b[31m\n\nassistant\n[image, image/png; --json has it]\n"
+        "user\nreview: {\"file\":\"a=b\",\"tone\":\"\"}\\x1b[31m\n\nassistant\n[image, image/png; use --json to get it]\n"
       )
       const written = yield* run(at, ["prompt", "hello", "--json"])
       const told = decode(Prompted, written.out)
@@ -214,8 +214,8 @@ describe("prompts", () => {
       const table = [
         [["prompt", "offers/review"], "needs \"file\""],
         [["prompt", "offers/review", "fiel=a"], "Did you mean \"file\"?"],
-        [["prompt", "offers/review", "a"], "\"a\" is no argument"],
-        [["prompt", "hello"], "Say which: offers/hello, more/hello."],
+        [["prompt", "offers/review", "a"], "invalid argument \"a\""],
+        [["prompt", "hello"], "Use one of: offers/hello, more/hello"],
         [["prompt", "offers/helo"], "did you mean \"offers/hello\"?"]
       ] as const
       for (const [argv, text] of table) {

@@ -100,8 +100,8 @@ describe("serve --print-config", () => {
           }
         }
       })
-      assert.include(err, "The file of Cursor is ~/.cursor/mcp.json.")
-      assert.include(err, "read-only tools of demo, and calls that the rule demo/add covers.")
+      assert.include(err, "Add this to ~/.cursor/mcp.json.")
+      assert.include(err, "read-only tools of demo, and calls allowed by demo/add.")
       assert.notInclude(err, "other")
     }))
 
@@ -123,8 +123,8 @@ describe("serve --print-config", () => {
       at.write("home/.cursor/mcp.json", example)
       const { code, err, out } = yield* run(at, ["serve", "--print-config", "cursor", "--import", "cursor"])
       assert.deepStrictEqual([code, out], [2, ""])
-      assert.include(err, "would start the gateway in itself")
-      assert.include(err, "Remove cursor from --import, or from the imports in mcp-client.json")
+      assert.include(err, "would make it start itself")
+      assert.include(err, "Remove cursor from --import or from \"imports\" in mcp-client.json")
     }))
 
   it.scoped("refuses a host that is unknown, or has no file of its own", () =>

@@ -149,25 +149,28 @@ describe("mcp-runtime", patient, () => {
     const { code, stderr, stdout } = await run("call", "slow/fail")
     assert.strictEqual(code, 1)
     assert.strictEqual(stdout, "")
-    assert.match(stderr, /^error: slow\/fail says:\nthere is no such file$/m)
+    assert.match(stderr, /^error: slow\/fail failed:\nthere is no such file$/m)
   })
 
   it("describes a picture, and writes it where it is told to", async () => {
-    assert.match((await run("call", "slow/picture")).stdout, /^\[image, image\/png, 8 bytes; --out FILE writes it\]$/m)
+    assert.match(
+      (await run("call", "slow/picture")).stdout,
+      /^\[image, image\/png, 8 bytes; use --out FILE to save it\]$/m
+    )
     const { code, stderr } = await run("call", "slow/picture", "--out", "shot.png")
     assert.strictEqual(code, 0)
-    assert.match(stderr, /^wrote shot\.png \(8 bytes\)$/m)
+    assert.match(stderr, /^Wrote shot\.png \(8 bytes\)$/m)
     assert.strictEqual(readFileSync(join(work.folder, "shot.png")).toString("hex"), "89504e470d0a1a0a")
   })
 
   it("ends with 2 and a near name where something is mistyped, before anything is started", async () => {
     const mistyped: ReadonlyArray<readonly [args: ReadonlyArray<string>, said: RegExp]> = [
-      [["lst"], /^error: There is no command "lst"\.\nDid you mean "list"\?$/m],
-      [["list", "--jsn"], /^error: There is no option "--jsn"\.\nDid you mean "--json"\?$/m],
+      [["lst"], /^error: unknown command "lst"\nDid you mean "list"\?$/m],
+      [["list", "--jsn"], /^error: unknown option "--jsn"\nDid you mean "--json"\?$/m],
       [["list", "--server", "slwo", "--config", servers], /^error: there is no server "slwo"; did you mean "slow"\?$/m],
-      [["list", "--timeout", "soon"], /^error: "soon" is no duration\.$/m],
+      [["list", "--timeout", "soon"], /^error: invalid duration "soon"$/m],
       [["show"], /^error: The command "show" needs TOOL/m],
-      [["list", "more"], /^error: The command "list" does not know what to do with "more"\.$/m]
+      [["list", "more"], /^error: unexpected argument "more"$/m]
     ]
     for (const [args, said] of mistyped) {
       const { code, stderr, stdout } = await say(args)
@@ -184,9 +187,9 @@ describe("mcp-runtime", patient, () => {
     assert.match(tool.stderr, /^error: .*did you mean "slow\/typed"\?$/m)
     const argument = await say(["call", "slow/typed", "tilte=a", "--config", servers])
     assert.strictEqual(argument.code, 2)
-    assert.match(argument.stderr, /^error: The tool takes no argument "tilte"\.\nDid you mean "title"\?$/m)
+    assert.match(argument.stderr, /^error: the tool has no argument "tilte"\nDid you mean "title"\?$/m)
     const missing = await say(["call", "slow/typed", "count=2", "--config", servers])
-    assert.match(missing.stderr, /^error: The tool needs title \(string\)\.$/m)
+    assert.match(missing.stderr, /^error: missing title \(string\)$/m)
     assert.deepStrictEqual(work.entries().filter(({ called }) => called !== undefined), [])
   })
 
@@ -279,7 +282,7 @@ describe("mcp-runtime", patient, () => {
     const { code, stderr, stdout } = await work.run(["list"])
     assert.strictEqual(code, 0)
     assert.strictEqual(stdout, "")
-    assert.match(stderr, /^There are no servers here\.$/m)
+    assert.match(stderr, /^No servers are configured\.$/m)
     assert.isFalse(existsSync(work.journal))
   })
 })

@@ -413,59 +413,59 @@ const faults: ReadonlyArray<readonly [tool: string, words: ReadonlyArray<string>
   [
     "modelcontextprotocol_server-github/list_issues",
     ["owner=o", "repo=r", "sate=open"],
-    "The tool takes no argument \"sate\". Did you mean \"state\"?"
+    "the tool has no argument \"sate\" Did you mean \"state\"?"
   ],
   [
     "modelcontextprotocol_server-github/list_issues",
     ["owner=o", "repo=r", "state=opne"],
-    "\"state\" cannot be \"opne\". Did you mean \"open\"?"
+    "invalid value \"opne\" for \"state\" Did you mean \"open\"?"
   ],
   [
     "modelcontextprotocol_server-github/list_issues",
     ["owner=o", "repo=r", "page=two"],
-    "\"page\" has to be number, and \"two\" is not."
+    "invalid value \"two\" for \"page\": expected number"
   ],
   [
     "modelcontextprotocol_server-github/create_pull_request_review",
     ["owner=o", "repo=r", "body=b", "event=COMMENT"],
-    "The tool needs pull_number (number). Write pull_number=…."
+    "missing pull_number (number) Add pull_number=…"
   ],
   [
     "browsermcp_mcp/browser_type",
     ["element=a", "ref=b", "text=c", "submit=yes"],
-    "\"submit\" has to be boolean, and \"yes\" is not."
+    "invalid value \"yes\" for \"submit\": expected boolean"
   ],
   [
     "playwright_mcp/browser_emulate_media",
     ["colorScheme=drak"],
-    "\"colorScheme\" cannot be \"drak\". Did you mean \"dark\"?"
+    "invalid value \"drak\" for \"colorScheme\" Did you mean \"dark\"?"
   ],
   [
     "cyanheads_git-mcp-server/git_push",
     ["dry_run=true"],
-    "The tool takes no argument \"dry_run\". Did you mean \"dryRun\"?"
+    "the tool has no argument \"dry_run\" Did you mean \"dryRun\"?"
   ],
   [
     "circleci_mcp-server-circleci/run_pipeline",
     ["params.brnach=main"],
-    "The tool takes no argument \"params.brnach\". Did you mean \"params.branch\"?"
+    "the tool has no argument \"params.brnach\" Did you mean \"params.branch\"?"
   ],
   [
     "mcp-server-sqlite/create-table",
     ["name=a", "columns:=[{]"],
-    "The value of \"columns\" is no valid JSON. It begins with \"[{]\"; put JSON in '…'."
+    "invalid JSON in \"columns\": \"[{]\" Put JSON in single quotes."
   ],
   [
     "mcp-server-code-runner/run-code",
     ["code=1", "languageId=pyton"],
-    "\"languageId\" cannot be \"pyton\". Did you mean \"python\"?"
+    "invalid value \"pyton\" for \"languageId\" Did you mean \"python\"?"
   ],
-  ["bytebase_dbhub/execute_sql", ["sql=a", "sql=b"], "The argument \"sql\" is given twice."],
-  ["bytebase_dbhub/execute_sql", ["--args=[1]"], "--args is no JSON object. Write {\"name\": value}."],
+  ["bytebase_dbhub/execute_sql", ["sql=a", "sql=b"], "argument \"sql\" can be used only once"],
+  ["bytebase_dbhub/execute_sql", ["--args=[1]"], "--args is not a JSON object Use {\"name\": value}."],
   [
     "bytebase_dbhub/execute_sql",
     ["select 1"],
-    "\"select 1\" is no argument. Write key=value, key:=json or key=@file; a dash reads JSON from the input."
+    "invalid argument \"select 1\" Use key=value, key:=json, key=@file, or - to read JSON from stdin."
   ]
 ]
 
@@ -492,7 +492,7 @@ describe("what is mistyped for one", () => {
         const wrong = slipped(name)
         if (name.length < 4 || wrong === undefined || names.includes(wrong)) continue
         const { detail, next } = Either.getOrThrow(Either.flip(build(tool, [`${wrong}=x`])))
-        assert.strictEqual(detail, `The tool takes no argument "${wrong}".`)
+        assert.strictEqual(detail, `the tool has no argument "${wrong}"`)
         assert.include(next, `"${name}"`)
       }
     })

@@ -58,9 +58,9 @@ describe("repl", () => {
         "reconnect none",
         "call mine/echo text=still"
       ])
-      assert.include(ran.err, "There is no command \"cal\"")
+      assert.include(ran.err, "unknown command \"cal\"")
       assert.include(ran.err, "did you mean \"mine/echo\"")
-      assert.include(ran.err, "A ' is not closed.")
+      assert.include(ran.err, "unterminated '")
       assert.include(ran.err, "there is no server \"none\"")
       assert.include(ran.out, "still")
       assert.strictEqual(ran.code, 2)
@@ -113,7 +113,7 @@ describe("repl", () => {
         "asks/url(url?: string)\n",
         "{\"action\":\"decline\"}\n",
         "  reconnect  Close the connection",
-        "Write the messages of a prompt."
+        "Get a prompt and print its messages"
       ]
       for (const text of texts) assert.include(ran.out, text)
       const document = ran.out.split("\n").find((line) => line.startsWith("{\"server\""))
@@ -142,11 +142,11 @@ describe("repl", () => {
       ])
       const texts = [
         "there is no resource \"nowhere://at-all\"",
-        "The lines come from the standard input, and nothing else does.",
-        "The servers are those that were found when this was begun.",
+        "stdin is not available, because the repl reads its lines from it",
+        "the repl uses the servers it was started with",
         "there is no server \"none\"",
-        "There is no command \"approve\"",
-        "That is for the program, and not for a line of it."
+        "unknown command \"approve\"",
+        "this option does not work in the repl"
       ]
       for (const text of texts) assert.include(ran.err, text)
       assert.match(ran.err, /asks: command was not answered within 1ms|asks: .*1ms/)

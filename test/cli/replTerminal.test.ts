@@ -68,7 +68,7 @@ describe("the terminal of the repl", () => {
       const line = yield* Effect.fork(reading.next("> "))
       yield* shows("> ")
       yield* press(`wrong${interrupt}`)
-      yield* shows("(Ctrl-D ends)")
+      yield* shows("(press Ctrl-D to exit)")
       yield* press("right\r")
       assert.strictEqual(yield* Fiber.join(line), "right")
       const waiting = yield* Effect.fork(reading.interrupted)

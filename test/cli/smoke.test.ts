@@ -42,12 +42,12 @@ describe("smoke", () => {
         "answers a ping",
         "calls a tool",
         "reads a resource",
-        "tells the progress of a call",
-        "cancels a call, and keeps the connection",
-        "says what is not there",
-        "refuses what a rule denies",
-        "survives a crash of the server",
-        "leaves nothing behind"
+        "reports progress of a call",
+        "cancels a call and keeps the connection",
+        "reports an unknown tool",
+        "denies a call that a rule denies",
+        "recovers from a server crash",
+        "leaves no processes or sockets"
       ])
       assert.match(
         promises.find(({ promise }) => promise.startsWith("survives"))!.detail,

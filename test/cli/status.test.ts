@@ -85,7 +85,7 @@ describe("what status says", () => {
     const error = { tag: "ConnectionLost", message: "a: it is gone" }
     const table: ReadonlyArray<readonly [Partial<StatusCommand.Server>, string]> = [
       [{}, "a connected: 2 tools"],
-      [{ tools: 1, calls: 3 }, "a connected: 1 tool, 3 under way"],
+      [{ tools: 1, calls: 3 }, "a connected: 1 tool, 3 in flight"],
       [{ tools: null, breaker: "half-open" }, "a connected: breaker half-open"],
       [
         { state: "waiting", tools: null, reconnects: 2, error },
@@ -118,7 +118,7 @@ describe("what status says", () => {
       [changed(connected), "00:00:07 a paused until 00:01:01 UTC"],
       [
         changed(ServerStatus.ServerStatus.Reconnecting({ attempt: 2, until: 61_000, error })),
-        "00:00:07 a waiting: attempt 2 at 00:01:01 UTC"
+        "00:00:07 a reconnect attempt 2 at 00:01:01 UTC"
       ],
       [changed(ServerStatus.ServerStatus.Blocked({ why: "untrusted" })), "00:00:07 a needs approval (untrusted)"],
       [changed(ServerStatus.ServerStatus.Closed()), "00:00:07 a off"],
@@ -126,7 +126,7 @@ describe("what status says", () => {
         Connected({ server: "a", ...about, took: Duration.nanos(1_234_567n) }),
         "00:00:07 a connected over stdio in 1ms, protocol 1 (session era)"
       ],
-      [Closed({ server: "a", end }), "00:00:07 a ended in 1ms (exited-before)"],
+      [Closed({ server: "a", end }), "00:00:07 a closed in 1ms (exited-before)"],
       [
         StartupComplete({ ready: ["b"], failed: [{ server: "a", error }], took: Duration.seconds(1) }),
         "00:00:07 startup complete in 1s: 1 ready, 1 failed"
@@ -257,8 +257,8 @@ describe("status", () => {
       const at = yield* place
       const table = [
         [["status", "--for", "1s"], 2, "Write --watch"],
-        [["status", "--watch", "--every", "often"], 2, "\"often\" is no duration"],
-        [["status"], 0, "There are no servers here."]
+        [["status", "--watch", "--every", "often"], 2, "invalid duration \"often\""],
+        [["status"], 0, "No servers are configured."]
       ] as const
       for (const [argv, exit, text] of table) {
         const { code, err } = yield* run(at, argv)
@@ -274,7 +274,7 @@ describe("events", () => {
       const { exit, text } = yield* follow(
         yield* some,
         ["events"],
-        (text) => / offers connected /.test(text) && / dead not connected: /.test(text)
+        (text) => / offers connected /.test(text) && / dead connect failed: /.test(text)
       )
       assert.isTrue(exit._tag === "Failure")
       assert.match(text, /^\d\d:\d\d:\d\d offers connected over stdio in \S+, protocol \S+ \(session era\)$/m)

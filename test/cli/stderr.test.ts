@@ -71,12 +71,12 @@ const causes: Readonly<Record<string, Cause>> = {
     next: upstream
   },
   "node-missing-file": {
-    party: "the server lacks the module \"/home/ada/server/nothere.js\"",
+    party: "the server cannot find the module \"/home/ada/server/nothere.js\"",
     line: "Error: Cannot find module '/home/ada/server/nothere.js'",
     next: install
   },
   "node-missing-package": {
-    party: "the server lacks the module \"no-such-mod\"",
+    party: "the server cannot find the module \"no-such-mod\"",
     line: "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'no-such-mod' imported from /home/ada/server/a.mjs",
     next: install
   },
@@ -135,7 +135,7 @@ const causes: Readonly<Record<string, Cause>> = {
   "python-group": { line: "ValueError: inner bad" },
   "python-log": { line: "2026-01-01 10:00:00,000 - root - ERROR - database is down" },
   "python-missing-module": {
-    party: "the server lacks the module \"no_such_mod_x\"",
+    party: "the server cannot find the module \"no_such_mod_x\"",
     line: "ModuleNotFoundError: No module named 'no_such_mod_x'",
     next: install
   },
@@ -255,7 +255,7 @@ describe("the cause that the stderr of a server names", () => {
         )
         const problem = doctor.servers.find((server) => server.name === name)!.problems[0]!
         expectMessage(name, [{ ...problem, name }], "doctor")
-        assert.strictEqual(problem.cause, party ?? "it exits at once (code 3)")
+        assert.strictEqual(problem.cause, party ?? "the server exits at startup (code 3)")
         if (next !== undefined) assert.match(problem.hint, next)
         assert.include(events, ` ${name} not connected: ${messageOf(name).slice(name.length + 2)}`)
       }
@@ -296,10 +296,10 @@ describe("the cause that the stderr of a server names", () => {
       const [upstreamProblem, waitingProblem] = servers.map(({ problems }) => problems[0])
       assert.strictEqual(upstreamProblem?.["cause"], "the server cannot reach 10.1.2.3:8080 (ECONNREFUSED)")
       assert.match(upstreamProblem?.["hint"] ?? "", upstream)
-      assert.strictEqual(waitingProblem?.["cause"], "it never answers initialize")
+      assert.strictEqual(waitingProblem?.["cause"], "no answer to initialize")
       assert.match(
         waitingProblem?.["hint"] ?? "",
-        /^It runs, but did not answer within 2s; its stderr: "waiting for the licence server"/
+        /^It runs, but did not answer within 2s\. Its stderr: "waiting for the licence server"\./
       )
     }), 60_000)
 })

@@ -87,24 +87,24 @@ describe("arguments that are typed", () => {
   }
 
   const faults: ReadonlyArray<readonly [words: ReadonlyArray<string>, said: string]> = [
-    [["hello"], "\"hello\" is no argument. Write key=value, key:=json or key=@file; a dash reads JSON from the input."],
-    [["=x"], "\"=x\" is no argument. Write key=value, key:=json or key=@file; a dash reads JSON from the input."],
-    [["txet=a"], "The tool takes no argument \"txet\". Did you mean \"text\"?"],
-    [["inner.z=a"], "The tool takes no argument \"inner.z\". Did you mean \"inner.x\"?"],
-    [["count=five"], "\"count\" has to be integer, and \"five\" is not."],
-    [["count=1.5"], "\"count\" has to be integer, and \"1.5\" is not."],
-    [["count=9007199254740993"], "\"count\" has to be integer, and \"9007199254740993\" is not."],
-    [["ratio=NaN"], "\"ratio\" has to be number, and \"NaN\" is not."],
-    [["flag=yes"], "\"flag\" has to be boolean, and \"yes\" is not."],
-    [["state=opne"], "\"state\" cannot be \"opne\". Did you mean \"open\"?"],
-    [["only=two"], "\"only\" cannot be \"two\". It is one of \"one\"."],
-    [["numbers=x"], "\"numbers\" has to be number, and \"x\" is not."],
-    [["text=a", "text=b"], "The argument \"text\" is given twice."],
-    [["any:={"], "The value of \"any\" is no valid JSON. It begins with \"{\"; put JSON in '…'."],
-    [["open.x=y"], "\"open.x\" has to be integer, and \"y\" is not."],
+    [["hello"], "invalid argument \"hello\" Use key=value, key:=json, key=@file, or - to read JSON from stdin."],
+    [["=x"], "invalid argument \"=x\" Use key=value, key:=json, key=@file, or - to read JSON from stdin."],
+    [["txet=a"], "the tool has no argument \"txet\" Did you mean \"text\"?"],
+    [["inner.z=a"], "the tool has no argument \"inner.z\" Did you mean \"inner.x\"?"],
+    [["count=five"], "invalid value \"five\" for \"count\": expected integer"],
+    [["count=1.5"], "invalid value \"1.5\" for \"count\": expected integer"],
+    [["count=9007199254740993"], "invalid value \"9007199254740993\" for \"count\": expected integer"],
+    [["ratio=NaN"], "invalid value \"NaN\" for \"ratio\": expected number"],
+    [["flag=yes"], "invalid value \"yes\" for \"flag\": expected boolean"],
+    [["state=opne"], "invalid value \"opne\" for \"state\" Did you mean \"open\"?"],
+    [["only=two"], "invalid value \"two\" for \"only\" Valid values: \"one\""],
+    [["numbers=x"], "invalid value \"x\" for \"numbers\": expected number"],
+    [["text=a", "text=b"], "argument \"text\" can be used only once"],
+    [["any:={"], "invalid JSON in \"any\": \"{\" Put JSON in single quotes."],
+    [["open.x=y"], "invalid value \"y\" for \"open.x\": expected integer"],
     [
       ["__proto__.x=1"],
-      "The tool takes no argument \"__proto__\". It takes \"text\", \"count\", \"ratio\", \"flag\", \"state\", \"only\", \"maybe\", \"either\", \"textFirst\", \"texts\", \"numbers\", \"any\" and 6 more."
+      "the tool has no argument \"__proto__\" Its arguments: \"text\", \"count\", \"ratio\", \"flag\", \"state\", \"only\", \"maybe\", \"either\", \"textFirst\", \"texts\", \"numbers\", \"any\" and 6 more"
     ]
   ]
   for (const [words, said] of faults) {
@@ -126,14 +126,14 @@ describe("arguments that are typed", () => {
     [["--dotted.name", "4"], { "dotted.name": 4 }],
     [
       ["--txet", "a"],
-      "There is no option \"--txet\", and the tool takes no argument \"txet\". Did you mean \"--text\"?"
+      "unknown option \"--txet\", and the tool has no argument \"txet\" Did you mean \"--text\"?"
     ],
     [
       ["--tiemout", "1"],
-      "There is no option \"--tiemout\", and the tool takes no argument \"tiemout\". Did you mean \"--timeout\"?"
+      "unknown option \"--tiemout\", and the tool has no argument \"tiemout\" Did you mean \"--timeout\"?"
     ],
-    [["--text"], "The argument \"--text\" needs a value."],
-    [["--text", "--count", "1"], "The argument \"--text\" needs a value."]
+    [["--text"], "argument \"--text\" needs a value"],
+    [["--text", "--count", "1"], "argument \"--text\" needs a value"]
   ]
   for (const [words, outcome] of options) {
     it(`${JSON.stringify(words)} give ${JSON.stringify(outcome)}`, () => {
@@ -150,7 +150,7 @@ describe("arguments that are typed", () => {
 
   it("are missed where the schema requires them, in every one of its alternatives", () => {
     const both = { type: "object", properties: { a: { type: "integer" }, b: {} }, required: ["a", "b"] }
-    assert.strictEqual(Either.getOrThrow(Either.flip(build(["b=1"], both))).detail, "The tool needs a (integer).")
+    assert.strictEqual(Either.getOrThrow(Either.flip(build(["b=1"], both))).detail, "missing a (integer)")
     const either = { type: "object", properties: { a: {}, b: {} }, anyOf: [{ required: ["a"] }, { required: ["b"] }] }
     assert.deepStrictEqual(Either.getOrThrow(build(["b=1"], either)), { b: "1" })
   })

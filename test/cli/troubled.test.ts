@@ -21,7 +21,7 @@ describe("where a file is broken", () => {
       for (const line of err.split("\n")) assert.isTrue(line.length <= 40 || !line.includes(" "), line)
       const doctor = yield* run(at, ["doctor"])
       assert.strictEqual(doctor.code, 3)
-      assert.match(doctor.out, /^fault {2}\S+\.mcp\.json:1(:\d+)?\n {7}The file cannot be parsed/)
+      assert.match(doctor.out, /^error {2}\S+\.mcp\.json:1(:\d+)?\n {7}The file cannot be parsed/)
       at.write(own, { mcpServers: { one: server("cli/asks.mjs") } })
       const both = yield* run(at, ["doctor"])
       assert.strictEqual(both.code, 3)
@@ -161,11 +161,11 @@ describe("where a server ends with many words", () => {
       const called = yield* run(at, ["call", "node/a"], { columns: 60 })
       assert.strictEqual(called.code, 4)
       const [message = "", below = ""] = called.err.slice(called.err.indexOf("error: ")).split(
-        "The end of its stderr:\n"
+        "Last lines of stderr:\n"
       )
       assert.strictEqual(
         message.replaceAll("\n", " "),
-        "error: node: the server lacks the module \"/srv/dist/server-of-somebody.js\"; the process ended (exit code 3) in "
+        "error: node: the server cannot find the module \"/srv/dist/server-of-somebody.js\"; the process ended (exit code 3) in "
           + `the initialize phase; its stderr: ${most.node} `
       )
       const kept = words.node.filter((line) => !line.startsWith("    at ") && !isClutter(line))

@@ -35,8 +35,8 @@ describe("the wizard", () => {
         "  tool (one of these): ",
         "  title (text): ",
         "  count (integer) [1]: ",
-        "  state (one of these) [leave out]: ",
-        "  token (text) [leave out]: ",
+        "  state (one of these) [skip]: ",
+        "  token (text) [skip]: ",
         "Call it now? [Y/n] "
       ])
       const line =
@@ -59,8 +59,8 @@ describe("the wizard", () => {
     Effect.gen(function*() {
       const at = yield* place
       const table = [
-        [["call", "--wizard"], {}, "There is no terminal to ask at."],
-        [["call", "--wizard", "a/b", "x=1"], { answers: [] }, "The wizard asks for the arguments."]
+        [["call", "--wizard"], {}, "--wizard needs a terminal"],
+        [["call", "--wizard", "a/b", "x=1"], { answers: [] }, "--wizard cannot be used with tool arguments"]
       ] as const
       for (const [argv, typing, text] of table) {
         const { code, err } = yield* runAny(at, argv, typing)

@@ -63,7 +63,7 @@ const asking: Serving.Servers = {
   adder: { command: process.execPath, args: [adder], env: { TOKEN: "${secret:token}" } }
 }
 
-const question = /No rule decides on this tool:[^]*add[^]*"a": 1[^]*Send it\? \[y\/N\] /
+const question = /No permission rule covers this tool:[^]*add[^]*"a": 1[^]*Allow this call\? \[y\/N\] /
 
 describe("serve --http at a terminal", patient, () => {
   it("asks there about a call of a client that cannot ask, and says so at the start", async () => {

@@ -157,7 +157,7 @@ const logout = ({ runtime: { servers } }: Application.Application, server: strin
     const was = before._tag === "LoggedIn"
     return {
       logins: [loginOf(server, yield* servers.loginStatus(server))],
-      out: was ? [[{ text: "logged out", style: "good" }, ` from ${server}`]] : [],
+      out: was ? [[{ text: "logged out", style: "good" }, ` of ${server}`]] : [],
       notes: was ? [] : [`${server}: not logged in`]
     } satisfies Told
   })

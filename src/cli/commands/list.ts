@@ -66,8 +66,7 @@ const columnsOf = (near: (path: string) => string): ReadonlyArray<Layout.Column<
 export const command: Command.Command = {
   description: [
     "Starts every approved server, lists its tools, and stops it again.",
-    "Exits with 4 if a server fails or does not answer. Servers that are disabled, not approved or not logged in do not "
-    + "count as failures."
+    "Exits with 4 if a server is unavailable, unless it is disabled, not approved or not logged in."
   ],
   args: [],
   options: [View.allowMissing],
