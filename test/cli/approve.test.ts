@@ -84,12 +84,12 @@ describe("approve without a terminal", () => {
       assert.deepInclude(told, { server: "notes", decision: "approved", granted: ["NOTES_DIR"] })
       assert.deepStrictEqual((yield* asked(at)).map(({ server }) => server), ["other"])
       const again = yield* run(at, ["approve", notes!.fingerprint])
-      assert.deepStrictEqual([again.code, again.err], [0, "notes: it is approved already.\n"])
+      assert.deepStrictEqual([again.code, again.err], [0, "notes: already approved\n"])
 
       at.write(ofWorkspace, { mcpServers: { other: { command: "something-else" } } })
       const late = yield* run(at, ["approve", other!.fingerprint])
       assert.strictEqual(late.code, 2)
-      assert.include(late.err, "Nothing that waits has this fingerprint")
+      assert.include(late.err, "no server that needs approval has this fingerprint")
       assert.deepStrictEqual(yield* agreed(at), [])
     })))
 
@@ -116,13 +116,13 @@ describe("approve without a terminal", () => {
       at.write(own, { servers: { mine: { command: "mine" } }, policy: { deny: [{ name: "evil" }] } })
       at.write(ofWorkspace, { mcpServers: { evil: { command: "evil" }, bad: {} } })
       const table = [
-        [["approve"], 0, "Nothing waits"],
-        [["approve", "mine"], 0, "it needs no approval"],
+        [["approve"], 0, "No server needs approval"],
+        [["approve", "mine"], 0, "needs no approval"],
         [["approve", "mien"], 2, "did you mean \"mine\"?"],
-        [["approve", "evil"], 5, "denied by a policy"],
+        [["approve", "evil"], 5, "a policy denies it"],
         [["approve", "bad"], 3, ".mcp.json"],
-        [["approve", "mine", "--all"], 2, "all of them, or one"],
-        [["approve", "--variable", "A"], 2, "say to which"]
+        [["approve", "mine", "--all"], 2, "--all cannot be used with"],
+        [["approve", "--variable", "A"], 2, "--variable needs a server"]
       ] as const
       for (const [argv, exit, text] of table) {
         const { code, err } = yield* run(at, argv)
@@ -181,7 +181,7 @@ describe("where a command asks somebody", () => {
         "To let it read GITHUB_TOKEN, answer no and run\n  mcp-runtime approve notes --variable GITHUB_TOKEN\n"
       )
       const other = yield* runAny(at, ["tools", "other", "--import", "claude-code"], { answers: ["n"] })
-      assert.notInclude(other.err, "say no, and write")
+      assert.notInclude(other.err, "answer no and run")
     })))
 })
 
@@ -281,7 +281,7 @@ describe("approve --tool", () => {
       const at = yield* place
       const says = at.write("home/says.txt", "Says hello.")
       at.write(own, { servers: { says: server("runtime/says.mjs", says) } })
-      const table = [["says/sya", "did you mean \"say\"?"], ["say", "named with its server"]] as const
+      const table = [["says/sya", "did you mean \"say\"?"], ["say", "needs the server of the tool"]] as const
       for (const [ref, text] of table) {
         const { code, err } = yield* run(at, ["approve", "--tool", ref])
         assert.strictEqual(code, 2)

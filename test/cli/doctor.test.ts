@@ -91,7 +91,7 @@ const broken: ReadonlyArray<Broken> = [
       ({ origin }) => npx(origin, "@nobody/has-this")
     ),
     cause: "npm cannot find the package \"@nobody/has-this\"",
-    hint: /^Check the spelling of the name and the version in "args"/,
+    hint: /^Check the name and the version in "args"/,
     step: "initialize",
     code: 4
   },
@@ -99,7 +99,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "npx without a network",
     entry: Effect.succeed(npx("http://127.0.0.1:9/", "a-package-that-nobody-has-here")),
     cause: "npm cannot reach its registry (http://127.0.0.1:9, ECONNREFUSED)",
-    hint: /^Check the network, the proxy and the registry that npm uses/,
+    hint: /^Check the network, the proxy and the registry of npm/,
     step: "initialize",
     code: 4
   },
@@ -110,7 +110,7 @@ const broken: ReadonlyArray<Broken> = [
       (folder) => npx("http://127.0.0.1:9/", folder)
     ),
     cause: "the server cannot reach 127.0.0.1:9 (ECONNREFUSED)",
-    hint: /^Start the service that it connects to, or correct its address/,
+    hint: /^Start the service that it connects to, or correct the address/,
     step: "initialize",
     code: 4
   },
@@ -118,7 +118,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a process that exits at once",
     entry: Effect.succeed(node("console.error('TOKEN is required'); process.exit(3)")),
     cause: "the server exits at startup (code 3)",
-    hint: /^The end of its stderr says why/,
+    hint: /^See the last lines of its stderr/,
     step: "initialize",
     code: 4
   },
@@ -146,7 +146,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a process that writes invalid JSON",
     entry: fleet("pretty-json"),
     cause: "stdout has JSON that is not an MCP message",
-    hint: /one whole JSON-RPC message belongs on each line/,
+    hint: /each line must be one JSON-RPC message/,
     step: "initialize",
     code: 4
   },
@@ -170,15 +170,15 @@ const broken: ReadonlyArray<Broken> = [
     name: "a process of another protocol version",
     entry: fleet("ver-ancient"),
     cause: "unsupported protocol version",
-    hint: /^It speaks "2023-01-01", and this client 2025-11-25.*update the server/,
+    hint: /^The server uses "2023-01-01", this client 2025-11-25.*Update the server/,
     step: "initialize",
     code: 4
   },
   {
     name: "a process whose tools/list fails",
     entry: fleet("page-fails"),
-    cause: "tools/list fails (-32603)",
-    hint: /^It is connected, and cannot tell its tools/,
+    cause: "tools/list failed (-32603)",
+    hint: /^It is connected but cannot list its tools/,
     step: "list",
     code: 1,
     state: "connected"
@@ -187,7 +187,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a URL that wants credentials",
     entry: remote(modes["http-401-init"]),
     cause: "credentials required (401)",
-    hint: /^Log in with `mcp-runtime auth login \S+`\. Or put them into "headers"/,
+    hint: /^Log in with `mcp-runtime auth login \S+`\. Or add a header to its configuration/,
     step: "initialize",
     code: 5,
     state: "needs login"
@@ -199,7 +199,7 @@ const broken: ReadonlyArray<Broken> = [
       (entry) => ({ ...entry, headers: { Authorization: "Bearer old" } })
     ),
     cause: "credentials required (401)",
-    hint: /^Those in its headers are refused/,
+    hint: /^The credentials in its headers are rejected/,
     step: "initialize",
     code: 5,
     state: "needs login"
@@ -216,7 +216,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a URL with another path",
     entry: remote(always(404), "/api"),
     cause: "wrong path in the URL",
-    hint: /^There is no MCP server at "\/api" \(404\)\. MCP servers are usually at \/mcp/,
+    hint: /^No MCP server at "\/api" \(404\)\. MCP servers usually use \/mcp/,
     step: "initialize",
     code: 4
   },
@@ -240,7 +240,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a URL behind which the server fails",
     entry: remote(modes["http-500-init"]),
     cause: "server error (500)",
-    hint: /look at its log/,
+    hint: /check its log/,
     step: "initialize",
     code: 4
   },

@@ -236,7 +236,7 @@ describe("a field", () => {
         [{ type: "integer", maximum: 3 }, "4", /^Invalid: /],
         [{ type: "string", pattern: "^a+$" }, "b", /^Invalid: /],
         [{ type: "string", format: "uri" }, "b", /Not a valid uri/],
-        [{ type: "string", format: "date" }, "2026-13-40", /no date/],
+        [{ type: "string", format: "date" }, "2026-13-40", /Not a valid date/],
         [{ type: "array", maxItems: 1, items: { type: "string", enum: ["x", "y"] } }, "y,x", /^Invalid: /]
       ]
       for (const [schema, text, why] of table) {

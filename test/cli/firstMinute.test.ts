@@ -227,7 +227,7 @@ describe("an input of VS Code", () => {
       const call = ["call", "asks/variable", "name=KEY", "--import", "vscode"]
       const asked = await onTerminal(call.join(" "), [["\napi-key: ", "s3cret-answer"]])
       assert.strictEqual(asked.code, 0, asked.shown)
-      assert.match(asked.shown, /asks for api-key: The key/)
+      assert.match(asked.shown, /needs api-key: The key/)
       // once, as the result of the tool
       assert.lengthOf(asked.shown.split("s3cret-answer"), 2)
       assert.match(asked.shown, /s3cret-answer\r\n$/)

@@ -98,7 +98,7 @@ describe.runIf(process.platform === "linux")("a launcher that is still installin
     const { code, stdout } = await running.ended
     assertWhole()
     assert.strictEqual(code, 4)
-    assert.match(stdout, /^ {2}fault {2}npx is still installing it \(initialize\)$/m)
+    assert.match(stdout, /^ {2}error {2}npx is still installing the server \(initialize\)$/m)
   })
 
   it("may finish when Ctrl-C is pressed once", async () => {

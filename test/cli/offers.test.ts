@@ -212,7 +212,7 @@ describe("prompts", () => {
     Effect.scoped(Effect.gen(function*() {
       const at = yield* two
       const table = [
-        [["prompt", "offers/review"], "needs \"file\""],
+        [["prompt", "offers/review"], "missing argument \"file\""],
         [["prompt", "offers/review", "fiel=a"], "Did you mean \"file\"?"],
         [["prompt", "offers/review", "a"], "invalid argument \"a\""],
         [["prompt", "hello"], "Use one of: offers/hello, more/hello"],

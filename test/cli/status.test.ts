@@ -234,7 +234,7 @@ describe("status", () => {
       const rows = emulator.rows()
       assert.lengthOf(rows.filter((row) => /^SERVER +STATE +BREAKER +LATENCY +LAST/.test(row)), 1)
       assert.match(rows.join("\n"), /^dead: .*none/m)
-      assert.match(rows.at(-1)!, /^\d\d:\d\d:\d\d UTC; Ctrl-C ends$/)
+      assert.match(rows.at(-1)!, /^\d\d:\d\d:\d\d UTC; press Ctrl-C to stop$/)
       assert.isTrue(emulator.isCursorShown())
     })))
 
@@ -247,16 +247,16 @@ describe("status", () => {
           isWritten = true
           at.write(own, { servers: { offers: server("cli/offers.mjs"), later: server("cli/offers.mjs", "later") } })
         }
-        return text.includes(" later connected") && text.includes(" dead gone")
+        return text.includes(" later connected") && text.includes(" dead removed")
       })
-      assert.include(text, " off gone")
+      assert.include(text, " off removed")
     })))
 
   it.live("knows what it can be told", () =>
     Effect.scoped(Effect.gen(function*() {
       const at = yield* place
       const table = [
-        [["status", "--for", "1s"], 2, "Write --watch"],
+        [["status", "--for", "1s"], 2, "need --watch"],
         [["status", "--watch", "--every", "often"], 2, "invalid duration \"often\""],
         [["status"], 0, "No servers are configured."]
       ] as const

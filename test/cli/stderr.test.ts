@@ -16,9 +16,9 @@ interface Cause {
   readonly next?: RegExp
 }
 
-const spelling = /Check the spelling of the name and the version/
+const spelling = /Check the name and the version/
 const registry = /Check the network, the proxy and the registry/
-const upstream = /Start the service that it connects to, or correct its address/
+const upstream = /Start the service that it connects to, or correct the address/
 const install = /Install the server's dependencies/
 
 const causes: Readonly<Record<string, Cause>> = {
@@ -241,7 +241,7 @@ describe("the cause that the stderr of a server names", () => {
       const following = yield* Effect.fork(run(at, ["events"], {
         onWrite: (text) => {
           events += text
-          if (names.every((name) => events.includes(` ${name} not connected: `))) Deferred.unsafeDone(seen, Effect.void)
+          if (names.every((name) => events.includes(` ${name} connect failed: `))) Deferred.unsafeDone(seen, Effect.void)
         }
       }))
       yield* Deferred.await(seen)
@@ -257,7 +257,7 @@ describe("the cause that the stderr of a server names", () => {
         expectMessage(name, [{ ...problem, name }], "doctor")
         assert.strictEqual(problem.cause, party ?? "the server exits at startup (code 3)")
         if (next !== undefined) assert.match(problem.hint, next)
-        assert.include(events, ` ${name} not connected: ${messageOf(name).slice(name.length + 2)}`)
+        assert.include(events, ` ${name} connect failed: ${messageOf(name).slice(name.length + 2)}`)
       }
     }), 120_000)
 

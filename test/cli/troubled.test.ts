@@ -26,7 +26,7 @@ describe("where a file is broken", () => {
       const both = yield* run(at, ["doctor"])
       assert.strictEqual(both.code, 3)
       assert.match(both.out, /^one {2}connected /)
-      assert.include(both.out, "fault  ")
+      assert.include(both.out, "error  ")
     }))
 })
 

@@ -110,7 +110,7 @@ describe("a printed entry", patient, () => {
   it("cannot have an --input without a value where no terminal asks for it", async () => {
     const { code, err, out } = await run(["serve", "--print-config", "cursor", "--input", "token"])
     assert.deepStrictEqual([code, out], [2, ""])
-    assert.include(err, "--input \"token\" has no value")
+    assert.include(err, "--input \"token\" needs a value")
   })
 
   it("shows no secret of --stdio, --url, --env or --header, and is refused in its place", async () => {

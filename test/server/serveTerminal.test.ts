@@ -70,7 +70,7 @@ describe("serve --http at a terminal", patient, () => {
     const { args, command, env } = place.command("http", servers, ["--http", "0"])
     const terminal = inTerminal([command, ...args], env)
     const [, url] = await terminal.sees(/(http:\S+)/)
-    await terminal.sees(/For a client that cannot ask, this terminal asks\./)
+    await terminal.sees(/For clients without elicitation, this terminal asks\./)
     const headers = { authorization: `Bearer ${env["MCP_RUNTIME_TOKEN"]}` }
     const caller = await connect["SDK 1.x"]({ url: url!, headers }, {})
     const add = () => caller.call("mcp__demo__add", { a: 1, b: 2 })
@@ -97,7 +97,7 @@ describe("serve --http at a terminal", patient, () => {
     const { content } = await caller.call("mcp__demo__add", { a: 1, b: 2 })
     // the answer of this client's person is no decision
     assert.include(content[0]?.text, "it was not approved")
-    assert.notMatch(terminal.text(), /Send it/)
+    assert.notMatch(terminal.text(), /Allow this call/)
     await caller.close()
     await terminal.interrupt()
   })
@@ -167,6 +167,6 @@ describe("serve over stdio", patient, () => {
     const terminal = client("pipes", "pipe")
     const [result] = await terminal.sees(/result: .*--allow demo\/add/)
     assert.include(result, "no person can be asked")
-    assert.notMatch(terminal.text(), /Send it/)
+    assert.notMatch(terminal.text(), /Allow this call/)
   })
 })

@@ -127,7 +127,7 @@ describe("serve says at the start what clients may do", patient, () => {
 
   it("with --caller-decides, that every call is allowed", async () => {
     const banner = await started(["--caller-decides"])
-    assert.include(banner, "Calls that no rule decides are allowed")
+    assert.include(banner, "Calls that no rule covers are allowed")
     await using(place.command("open", servers), "SDK 1.x", async (caller) => {
       assert.strictEqual(textOf(await add(caller)), "3")
     })
@@ -140,7 +140,7 @@ describe("serve says at the start what clients may do", patient, () => {
     child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text)
     const code = await new Promise((resolve) => child.once("close", resolve))
     assert.strictEqual(code, 2)
-    assert.include(stderr, "--allow needs a rule such as demo/echo")
+    assert.include(stderr, "invalid rule \"demo\" for --allow")
   })
 })
 
