@@ -241,7 +241,9 @@ describe("the cause that the stderr of a server names", () => {
       const following = yield* Effect.fork(run(at, ["events"], {
         onWrite: (text) => {
           events += text
-          if (names.every((name) => events.includes(` ${name} connect failed: `))) Deferred.unsafeDone(seen, Effect.void)
+          if (names.every((name) => events.includes(` ${name} connect failed: `))) {
+            Deferred.unsafeDone(seen, Effect.void)
+          }
         }
       }))
       yield* Deferred.await(seen)

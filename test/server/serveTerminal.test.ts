@@ -131,7 +131,7 @@ describe("serve --http at a terminal", patient, () => {
     const terminal = inTerminal(["bash", "-c", job.replaceAll("'", "\"")], env)
     const [, pid] = await terminal.sees(/job (\d+)/)
     const [, url] = await terminal.sees(/(http:\S+)/)
-    await terminal.sees(/only these are allowed: read-only tools of demo/)
+    await terminal.sees(/only these are allowed: read-only tools of\s+demo/)
     const headers = { authorization: `Bearer ${env["MCP_RUNTIME_TOKEN"]}` }
     const caller = await connect["SDK 1.x"]({ url: url!, headers }, {})
     const { content } = await caller.call("mcp__demo__add", { a: 1, b: 2 })
