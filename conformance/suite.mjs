@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { pathToFileURL } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 
 const require = createRequire(import.meta.url)
 
@@ -63,7 +63,7 @@ export const sourceUrl = (path) => require("../package.json").homepage.replace(/
 
 /** Replaces the text below a heading of docs/conformance.md. */
 export const writeSection = (heading, lines) => {
-  const file = join(here, "../docs/conformance.md")
+  const file = fileURLToPath(new URL("../docs/conformance.md", import.meta.url))
   const sections = readFileSync(file, "utf8").split(/^(?=## )/m)
   const text = [`## ${heading}`, "", ...lines, "", ""].join("\n")
   const made = sections.map((section) => section.startsWith(`## ${heading}\n`) ? text : section)
