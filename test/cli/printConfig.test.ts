@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { readFileSync } from "node:fs"
 import * as PrintConfig from "../../src/cli/printConfig.ts"
 import * as ConfigDiscovery from "../../src/config/ConfigDiscovery.ts"
 import * as ConfigFile from "../../src/config/ConfigFile.ts"
 import * as Dialect from "../../src/config/Dialect.ts"
+import { root } from "../package/project.ts"
 import { place, run } from "./inProcess.ts"
 
 const program = { name: "mcp-runtime", command: "npx", args: ["-y", "effect-mcp-runtime", "serve", "--allow", "a b/*"] }
@@ -66,6 +68,32 @@ describe("the entry of a host", () => {
     ] as const
   )("belongs to a file of %s on %s", (host, platform, path) => {
     assert.strictEqual(print(host, platform).paths[0], path)
+  })
+
+  it("belongs to the file that docs/hosts.md names, on each system", () => {
+    const page = readFileSync(new URL("docs/hosts.md", root), "utf8")
+    const rows = Array.from(
+      page.matchAll(/^\| [\w ]+ \| `([\w-]+)` \| `(.+)` \| `(.+)` \| `(.+)` \|$/gm),
+      (row) => row.slice(1)
+    )
+    assert.isAbove(rows.length, 5)
+    const folders = {
+      "~": ["/home/ann", "/Users/ann"],
+      "%USERPROFILE%": [machines.win32.USERPROFILE],
+      "%APPDATA%": [machines.win32.APPDATA]
+    }
+    for (const [host = "", ...documented] of rows) {
+      const printed = (["linux", "darwin", "win32"] as const).map((platform) => {
+        const path = print(host, platform).paths[0] ?? ""
+        const [short, folder] = Object.entries(folders).toReversed().flatMap(([short, folders]) =>
+          folders.filter((folder) =>
+            path.startsWith(folder)
+          ).map((folder) => [short, folder] as const)
+        )[0] ?? ["", ""]
+        return `${short}${path.slice(folder.length)}`
+      })
+      assert.deepStrictEqual(printed, documented, host)
+    }
   })
 })
 

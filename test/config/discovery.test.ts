@@ -91,17 +91,19 @@ describe("ConfigDiscovery", () => {
     }))
 
   for (const [type, scheme] of [["http", "http"], ["sse", "http"], ["ws", "ws"]] as const) {
-    it.effect(`ignores allowUnencrypted of a workspace entry (${type}), and keeps that of a user entry`, () =>
+    it.effect(`ignores allowUnencrypted and proxy of a workspace entry (${type}), and keeps those of a user entry`, () =>
       Effect.gen(function*() {
-        const entry = { type, url: `${scheme}://mcp.example/mcp`, allowUnencrypted: true }
+        const entry = { type, url: `${scheme}://mcp.example/mcp`, allowUnencrypted: true, proxy: "direct" }
         const found = yield* discovered({
           [user]: servers({ mine: entry }),
           [`${root}/mcp-client.json`]: servers({ theirs: entry })
         })
         const allowed = found.servers.flatMap(({ config, name }) =>
-          config !== undefined && "allowUnencrypted" in config ? [[name, config.allowUnencrypted]] : []
+          config !== undefined && ("allowUnencrypted" in config || "proxy" in config)
+            ? [[name, config.allowUnencrypted, config.proxy]]
+            : []
         )
-        assert.deepStrictEqual(allowed, [["mine", true]])
+        assert.deepStrictEqual(allowed, [["mine", true, "direct"]])
         assert.include(kinds(found), "theirs: ignored-in-project")
         assert.notInclude(kinds(found), "mine: ignored-in-project")
       }))

@@ -96,7 +96,7 @@ describe("the README", () => {
   })
 
   it("is no longer than a person reads", () => {
-    assert.isBelow(readme.split("\n").length, 350)
+    assert.isBelow(readme.split("\n").length, 190)
   })
 })
 

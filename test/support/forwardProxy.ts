@@ -2,8 +2,10 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
+import * as Https from "node:https"
 import * as Net from "node:net"
 import * as Peer from "../fixtures/httpPeer.ts"
+import type { Certificate } from "./certificate.ts"
 
 export interface ForwardProxy extends Peer.Sockets {
   /** What it was asked for, such as `CONNECT docs.example:443`. */
@@ -12,10 +14,11 @@ export interface ForwardProxy extends Peer.Sockets {
   readonly authorizations: ReadonlyArray<string | undefined>
 }
 
-/** `answer`: the status of its answer, or `"none"`, if it does not forward. */
+/** `answer`: the status of its answer, or `"none"`, if it does not forward. With a certificate it is reached over TLS. */
 export const make = (
   target: number,
-  answer: number | "none" | undefined = undefined
+  answer: number | "none" | undefined = undefined,
+  certificate?: Certificate
 ): Effect.Effect<ForwardProxy, never, Scope.Scope> =>
   Effect.gen(function*() {
     const asked: Array<string> = []
@@ -24,7 +27,7 @@ export const make = (
       asked.push(`${method} ${url}`)
       authorizations.push(headers["proxy-authorization"])
     }
-    const server = Http.createServer((request, response) => {
+    const forward: Http.RequestListener = (request, response) => {
       note(request)
       if (answer === "none") return
       if (answer !== undefined) return void response.writeHead(answer).end("secret words of the proxy")
@@ -44,7 +47,8 @@ export const make = (
       onward.on("error", () => response.destroy())
       response.on("close", () => onward.destroy())
       request.pipe(onward)
-    })
+    }
+    const server = certificate === undefined ? Http.createServer(forward) : Https.createServer(certificate, forward)
     server.on("connect", (request, socket, head) => {
       note(request)
       socket.on("error", () => undefined)

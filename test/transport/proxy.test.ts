@@ -1,9 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import * as Https from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -237,6 +237,7 @@ describe("a proxy that does not connect", () => {
 })
 
 const certificate = Certificate.make("docs.example")
+const certificateOfProxy = Certificate.make("localhost")
 
 /** An MCP server, a registry and a WebSocket server of MCP behind one port with TLS. */
 const tls = Effect.gen(function*() {
@@ -284,15 +285,17 @@ const answerTo = (body: string): string | undefined => {
 
 describe("a server with TLS behind a proxy", () => {
   const authority = join(tmpdir(), `authority-${process.pid}.pem`)
-  writeFileSync(authority, certificate.cert)
+  beforeAll(() => writeFileSync(authority, certificate.cert + certificateOfProxy.cert))
+  afterAll(() => rmSync(authority))
 
-  const used = (secure: boolean) =>
+  const used = (secure: boolean, proxyCertificate?: Certificate.Certificate) =>
     Effect.gen(function*() {
       const work = yield* Effect.acquireRelease(Effect.sync(Workspace.make), (work) => Effect.sync(work.remove))
       const peer = yield* tls
-      const proxy = yield* ForwardProxy.make(peer.port)
+      const proxy = yield* ForwardProxy.make(peer.port, undefined, proxyCertificate)
+      const scheme = proxyCertificate === undefined ? "http" : "https"
       const variables = {
-        HTTPS_PROXY: `http://me:hunter2@127.0.0.1:${proxy.port}`,
+        HTTPS_PROXY: `${scheme}://me:hunter2@localhost:${proxy.port}`,
         ...(secure ? { NODE_EXTRA_CA_CERTS: authority } : {})
       }
       const run = (...args: ReadonlyArray<string>) => Effect.promise(() => work.run(args, { variables }))
@@ -315,6 +318,31 @@ describe("a server with TLS behind a proxy", () => {
       60_000
     )
   }
+
+  it.scopedLive("is called through a proxy with TLS", () =>
+    Effect.gen(function*() {
+      const { proxy, run } = yield* used(true, certificateOfProxy)
+      const { code, stderr, stdout } = yield* run("call", "--url", "https://docs.example/mcp", "echo")
+      assert.deepStrictEqual([code, stdout], [0, "echoed\n"], stderr)
+      assert.deepStrictEqual([...new Set(proxy.asked)], ["CONNECT docs.example:443"])
+    }), 60_000)
+
+  it.scopedLive("is called through a proxy with TLS if it has none itself", () =>
+    Effect.gen(function*() {
+      const work = yield* Effect.acquireRelease(Effect.sync(Workspace.make), (work) => Effect.sync(work.remove))
+      const peer = yield* Peer.serve((hit) => {
+        if (Peer.standard(hit)) return
+        const tools = [{ name: "echo", inputSchema: { type: "object" } }]
+        Peer.json(hit, Peer.answer(hit, { tools, content: [{ type: "text", text: "echoed" }] }))
+      })
+      const proxy = yield* ForwardProxy.make(peer.port, undefined, certificateOfProxy)
+      const variables = { HTTP_PROXY: `https://localhost:${proxy.port}`, NODE_EXTRA_CA_CERTS: authority }
+      const { code, stderr, stdout } = yield* Effect.promise(() =>
+        work.run(["call", "--url", "http://docs.example/mcp", "echo"], { variables })
+      )
+      assert.deepStrictEqual([code, stdout], [0, "echoed\n"], stderr)
+      assert.strictEqual(proxy.asked[0], "POST http://docs.example/mcp")
+    }), 60_000)
 
   it.scopedLive("is not trusted because of the proxy", () =>
     Effect.gen(function*() {

@@ -94,7 +94,8 @@ export const make = ({ limits, proxy, server, source: { login } }: Refusal.Peer,
   if (tunnel !== undefined) Proxy.tunneled(agent, tunnel, true, ending.signal)
   const unpooled = () => tunnel === undefined ? false : Proxy.agent(tunnel, true, ending.signal)
   const { request } = overTls ? nodeHttps() : nodeHttp()
-  const { host, port } = forward ?? {
+  const { host, port, servername } = forward ?? {
+    servername: undefined,
     host: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
     port: url.port === "" ? (secure ? 443 : 80) : Number(url.port)
   }
@@ -184,7 +185,8 @@ export const make = ({ limits, proxy, server, source: { login } }: Refusal.Peer,
       let outgoing: Http.ClientRequest
       try {
         const { method } = call
-        outgoing = request({ host, port, path: prefix + path, method, headers, agent: fresh ? unpooled() : agent })
+        const options = { host, port, servername, path: prefix + path, method, headers }
+        outgoing = request({ ...options, agent: fresh ? unpooled() : agent })
       } catch {
         const detail = "the URL or a header cannot be sent"
         return resume(new McpError.ConfigurationError({ server, path: "url", detail }))

@@ -28,6 +28,8 @@ export interface Proxy {
   readonly secure: boolean
   readonly host: string
   readonly port: number
+  /** For TLS, where node would take the name from the `Host` header. Empty for an address. */
+  readonly servername: string
   /** The header `proxy-authorization`, or nothing. */
   readonly headers: ReadonlyMap<string, Redacted.Redacted>
 }
@@ -72,11 +74,13 @@ const parse = (text: string): Proxy | undefined => {
   const url = URL.canParse(written) ? new URL(written) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
   const secure = url.protocol === "https:"
+  const host = bare(url.hostname)
   const credentials = Buffer.from(`${decoded(url.username)}:${decoded(url.password)}`).toString("base64")
   return {
     address: `${url.protocol}//${url.host}`,
     secure,
-    host: bare(url.hostname),
+    host,
+    servername: process.getBuiltinModule("node:net").isIP(host) === 0 ? host : "",
     port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
     headers: new Map(
       url.username === "" && url.password === ""
@@ -141,7 +145,7 @@ type Connected = (error: Error | null, socket?: Socket) => void
 const connect = (proxy: Proxy, to: string, signal: AbortSignal, done: Connected): void => {
   const { request } = process.getBuiltinModule(proxy.secure ? "node:https" : "node:http")
   const headers = Array.from(proxy.headers, ([name, value]) => [name, Redacted.value(value)] as const)
-  const { host, port } = proxy
+  const { host, port, servername } = proxy
   const asked = request({
     method: "CONNECT",
     host,
@@ -149,6 +153,7 @@ const connect = (proxy: Proxy, to: string, signal: AbortSignal, done: Connected)
     path: to,
     headers: { host: to, ...Object.fromEntries(headers) },
     agent: false,
+    servername,
     timeout,
     signal
   })
