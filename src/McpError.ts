@@ -7,19 +7,7 @@
 import * as Schema from "effect/Schema"
 import * as Row from "./errorRow.ts"
 
-export {
-  type ExitCode,
-  exitCode,
-  exitCodes,
-  fault,
-  forModel,
-  forPerson,
-  logIn,
-  type Next,
-  next,
-  nextAfterLoss,
-  Outcome
-} from "./errorRow.ts"
+export { type Advice, forModel, forPerson, Outcome } from "./errorRow.ts"
 
 /** The stage of a connection. `install`: a launcher such as npx or uvx installs the server. */
 export const Phase = Schema.Literal(
@@ -393,8 +381,6 @@ export const McpError = Schema.Union(
 )
 export type McpError = typeof McpError.Type
 
-export const isConnectError: (u: unknown) => u is ConnectError = Schema.is(ConnectError)
-
 export const isMcpError: (u: unknown) => u is McpError = Schema.is(McpError)
 
 /** The tag and the reason in one word, such as `ConnectionLost/exited`: for logs and for people. */
@@ -405,37 +391,3 @@ export const label = (error: McpError): string => {
 
 /** Reasons that say no more than the tag does. */
 const plain: ReadonlySet<string> = new Set(["command", "file", "network", "status", "message"])
-
-/**
- * The error with another outcome, for an operation that the failed request was a part of. An error whose tag fixes its
- * outcome is unchanged.
- */
-export const withOutcome = <E extends CallError>(error: E, outcome: Row.Outcome): E => {
-  if (error._tag === "MessageTooLarge") return outcome === "not-sent" ? again(error, { connecting: true }) : error
-  const isPart = isConnectError(error) && error._tag !== "Closed" && Row.outcome(error) === undefined
-  return isPart ? again(error, { outcome }) : error
-}
-
-const again = <E extends CallError>(error: E, fields: object): E =>
-  Reflect.construct(error.constructor, [{ ...error, ...fields }])
-
-/** The error of a failed connect, for a request that waited for the connection. */
-export const notSent = (error: ConnectError): ConnectError => withOutcome(error, "not-sent")
-
-/**
- * The error of a call whose later part failed after the server received an earlier part. Its outcome is `unknown`,
- * because the server may have acted on the earlier part.
- */
-export const partlySent = (error: CallError): CallError => {
-  const interrupted = () =>
-    new ConnectionLost({
-      server: error.server,
-      reason: "stream-interrupted",
-      detail: error.message,
-      outcome: "unknown"
-    })
-  if (error._tag === "SessionExpired") return interrupted()
-  if (error.outcome !== "not-sent") return error
-  const known = withOutcome(error, "unknown")
-  return known.outcome === "not-sent" && known.isRetryable ? interrupted() : known
-}

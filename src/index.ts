@@ -16,8 +16,6 @@ export * as ConfigDiscovery from "./config/ConfigDiscovery.ts"
 export * as Connector from "./client/Connector.ts"
 /** The logins of remote servers. */
 export * as Credentials from "./auth/Credentials.ts"
-/** Stores approvals that outlive one call. */
-export * as Grants from "./safety/Grants.ts"
 /** Combines an application's own tools with those of servers. */
 export * as HostTools from "./agent/HostTools.ts"
 /** Serves an MCP server as an `HttpApp`. */

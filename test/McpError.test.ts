@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as FastCheck from "effect/FastCheck"
+import * as ErrorRow from "../src/errorRow.ts"
 import { phrases, rows as table } from "../src/errorRows.ts"
 import * as McpError from "../src/McpError.ts"
 import * as Texts from "./support/texts.ts"
@@ -17,8 +18,8 @@ type Row = readonly [
   countsForBreaker: boolean,
   exitCode: number,
   /** After a failed connect, and after a loss. */
-  next: McpError.Next,
-  nextAfterLoss: McpError.Next
+  next: ErrorRow.Next,
+  nextAfterLoss: ErrorRow.Next
 ]
 
 /** Rows for an error that carries its outcome: it is retryable only if the request was not sent. */
@@ -26,7 +27,7 @@ const varies = (
   make: (outcome: McpError.Outcome) => McpError.McpError,
   countsForBreaker: boolean,
   exitCode: number,
-  next: McpError.Next | undefined
+  next: ErrorRow.Next | undefined
 ): ReadonlyArray<Row> =>
   (["not-sent", "unknown", "executed"] as const).map((outcome) => {
     const isRetryable = outcome === "not-sent"
@@ -388,9 +389,9 @@ describe("McpError", () => {
           outcome: error.outcome,
           isRetryable: error.isRetryable,
           countsForBreaker: error.countsForBreaker,
-          exitCode: McpError.exitCode(error),
-          next: McpError.next(error),
-          nextAfterLoss: McpError.nextAfterLoss(error)
+          exitCode: ErrorRow.exitCode(error),
+          next: ErrorRow.next(error),
+          nextAfterLoss: ErrorRow.nextAfterLoss(error)
         },
         { outcome, isRetryable, countsForBreaker, exitCode, next, nextAfterLoss }
       )

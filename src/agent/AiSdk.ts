@@ -15,7 +15,7 @@ export interface Options extends Media.Options {
   readonly needsApproval: boolean
 }
 
-export const defaults: Options = { ...Media.defaults, needsApproval: false }
+const defaults: Options = { ...Media.defaults, needsApproval: false }
 
 /** The output of a tool, as messages keep it. The model gets the text, and the attachments that it can see. */
 export const Output = Schema.Struct({

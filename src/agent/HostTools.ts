@@ -38,7 +38,7 @@ export interface HostTools<Core extends CoreTool> {
   readonly tools: (options?: Omit<ToolHandler.DefinitionsOptions, "wait">) => Effect.Effect<Tools<Core>>
 }
 
-export type Requirements = McpEvent.McpEvents | McpRuntime.McpRuntime | ToolHandler.ToolHandler
+type Requirements = McpEvent.McpEvents | McpRuntime.McpRuntime | ToolHandler.ToolHandler
 
 type Missing = ToolCatalog.Missing
 

@@ -23,7 +23,7 @@ export interface Artifact {
 }
 
 /** A message for a call of a model, else only its content. */
-export type Answer = string | Array<ContentBlock> | ToolMessage
+type Answer = string | Array<ContentBlock> | ToolMessage
 
 type Call = (input: unknown, config: ToolRunnableConfig | undefined) => Promise<[Answer, Artifact]>
 

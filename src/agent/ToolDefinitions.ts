@@ -31,7 +31,7 @@ export interface OpenAiOptions {
 
 export interface AnthropicOptions extends Pick<OpenAiOptions, "inline"> {}
 
-export const defaults: OpenAiOptions & Media.Options = { ...Media.defaults, strict: false, inline: false }
+const defaults: OpenAiOptions & Media.Options = { ...Media.defaults, strict: false, inline: false }
 
 interface OpenAiFunction {
   readonly name: string

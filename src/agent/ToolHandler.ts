@@ -117,7 +117,7 @@ export class ToolHandler extends Context.Tag("effect-mcp-runtime/agent/ToolHandl
   readonly events: Stream.Stream<Event>
 }>() {}
 
-export type Requirements =
+type Requirements =
   | AgentTools.AgentTools
   | McpRuntime.McpRuntime
   | OutputGuard.OutputGuard
@@ -207,7 +207,7 @@ const outcomeOf = (exit: Exit.Exit<AgentTools.Answer>): (Event & { readonly _tag
   return exit.value.error?._tag ?? (exit.value.isError ? "ToolError" : "Success")
 }
 
-export const make: Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope> = Effect.gen(function*() {
+const make: Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope> = Effect.gen(function*() {
   const agentTools = yield* AgentTools.AgentTools
   const catalog = yield* ToolCatalog.ToolCatalog
   const guard = yield* OutputGuard.OutputGuard

@@ -24,7 +24,7 @@ import type * as Login from "./login.ts"
 import type { Step } from "./oauthError.ts"
 import * as TokenStore from "./TokenStore.ts"
 
-export type { Assertion, Grant } from "./Grant.ts"
+export type { Grant } from "./Grant.ts"
 
 export interface Options {
   /** How to obtain tokens, by server name (default: as configured, or a login by a person). */
@@ -42,7 +42,7 @@ export interface Options {
   readonly privateHosts: ReadonlyArray<string>
 }
 
-export const defaults: Options = {
+const defaults: Options = {
   grants: {},
   login: "asked",
   clientName: "effect-mcp-runtime",

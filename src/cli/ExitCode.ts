@@ -1,26 +1,26 @@
-/** The exit codes of the program. `McpError.exitCode` has the code of each error. */
-import * as McpError from "../McpError.ts"
+/** The exit codes of the program. `ErrorRow.exitCode` has the code of each error. */
+import * as ErrorRow from "../errorRow.ts"
 import type * as Command from "./Command.ts"
 
-export type ExitCode = 0 | McpError.ExitCode | 70 | 130
+export type ExitCode = 0 | ErrorRow.ExitCode | 70 | 130
 
 /** The command succeeded. */
 export const ok: ExitCode = 0
 
 /** The tool or its server returned an error. */
-export const tool: ExitCode = McpError.exitCodes.tool
+export const tool: ExitCode = ErrorRow.exitCodes.tool
 
 /** Unknown command, option, server, tool or argument. */
-export const usage: ExitCode = McpError.exitCodes.usage
+export const usage: ExitCode = ErrorRow.exitCodes.usage
 
 /** Invalid configuration. */
-export const config: ExitCode = McpError.exitCodes.configuration
+export const config: ExitCode = ErrorRow.exitCodes.configuration
 
 /** A server could not be reached, or its connection was lost. */
-export const connection: ExitCode = McpError.exitCodes.connection
+export const connection: ExitCode = ErrorRow.exitCodes.connection
 
 /** Not permitted, not approved, or not logged in. */
-export const permission: ExitCode = McpError.exitCodes.permission
+export const permission: ExitCode = ErrorRow.exitCodes.permission
 
 /** A bug in this program. */
 export const fault: ExitCode = 70
@@ -29,7 +29,7 @@ export const fault: ExitCode = 70
 export const interrupted: ExitCode = 130
 
 /** The exit code of an error. */
-export const of = (error: Command.Failure): ExitCode => error._tag === "Usage" ? usage : McpError.exitCode(error)
+export const of = (error: Command.Failure): ExitCode => error._tag === "Usage" ? usage : ErrorRow.exitCode(error)
 
 /** For the help. */
 export const meanings: ReadonlyArray<readonly [code: ExitCode, meaning: string]> = [

@@ -13,7 +13,8 @@ import * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Interpolation from "../config/Interpolation.ts"
 import * as Resolution from "../config/Resolution.ts"
 import * as Scope from "../config/Scope.ts"
-import * as ServerConfig from "../config/ServerConfig.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as Templates from "../config/templates.ts"
 import * as NodeTokenStore from "../node/NodeTokenStore.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import * as Ask from "./Ask.ts"
@@ -47,7 +48,7 @@ const keyOf = ({ fingerprint, id, origin, path, secret }: Resolution.Question): 
 
 /** The ids of a configuration for which a person has answers. */
 const idsOf = (config: ServerConfig.ServerConfig): ReadonlyArray<string> =>
-  ServerConfig.texts(config).flatMap(({ template }) => Interpolation.references(template))
+  Templates.texts(config).flatMap(({ template }) => Interpolation.references(template))
     .flatMap(({ kind, name }) => kind === "input" || kind === "secret" ? [name] : [])
 
 /**

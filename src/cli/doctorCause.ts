@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Launcher from "../config/launcher.ts"
 import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as ErrorRow from "../errorRow.ts"
 import * as McpError from "../McpError.ts"
 import * as HiddenText from "../safety/HiddenText.ts"
 import * as InjectionScan from "../safety/InjectionScan.ts"
@@ -151,7 +152,7 @@ const authorization = ({ reason, server }: McpError.AuthorizationFailed, { confi
     cause: "credentials required (401)",
     hint: headers.some((name) => /^(authorization|x-api-key)$/i.test(name))
       ? "The credentials in its headers are rejected: they may have expired, or belong to another server."
-      : `${McpError.logIn(server)} Or add a header to its configuration, such as "Authorization": "Bearer \${TOKEN}".`
+      : `${ErrorRow.logIn(server)} Or add a header to its configuration, such as "Authorization": "Bearer \${TOKEN}".`
   }
 }
 
@@ -194,7 +195,7 @@ const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts:
 }
 
 export const ofError = (error: McpError.McpError, facts: Facts) => ({
-  cause: McpError.fault(error),
+  cause: ErrorRow.fault(error),
   hint: McpError.forPerson(error),
   // the row of a tag takes the errors of that tag
   ...rows[error._tag]?.(error as never, facts)

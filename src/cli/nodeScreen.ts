@@ -4,7 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fs from "node:fs"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import * as Teardown from "../resilience/Teardown.ts"
+import * as LastResort from "../resilience/lastResort.ts"
 import * as NodeAsk from "./nodeAsk.ts"
 import type * as Screen from "./Screen.ts"
 
@@ -57,7 +57,7 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
     },
     moves: TERM !== "dumb",
     atEnd: (text) =>
-      Teardown.atExit(() => {
+      LastResort.atExit(() => {
         Fs.writeSync(stdout.fd, text)
       }),
     isTerminal: { out: stdout.isTTY === true, err: stderr.isTTY === true },

@@ -19,7 +19,7 @@ import * as Interpolation from "../config/Interpolation.ts"
 import * as Locate from "../config/locate.ts"
 import { home as homeOf, locationsNamed } from "../config/paths.ts"
 import * as Secrets from "../config/secrets.ts"
-import * as ServerConfig from "../config/ServerConfig.ts"
+import * as Templates from "../config/templates.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Answers from "./answers.ts"
 import type * as Command from "./Command.ts"
@@ -155,7 +155,7 @@ const rootOf = ({ root, stdio }: Command.Shared, { servers }: ConfigDiscovery.Di
 const hasSecret = ({ config, provenance }: ConfigDiscovery.Found): boolean => {
   if (config === undefined || provenance.origin !== "code") return false
   const isLiteral = (text: string) => text !== "" && Interpolation.references(text).length === 0
-  const texts = ServerConfig.texts(config).flatMap(({ at, template }) => {
+  const texts = Templates.texts(config).flatMap(({ at, template }) => {
     const [, name] = /^(?:env|headers)\.(.+)$/.exec(at) ?? []
     return isLiteral(template) ? [template, `${name}: ${template}`] : []
   })

@@ -15,6 +15,7 @@ import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
+import * as Outcome from "../outcome.ts"
 import * as Teardown from "../resilience/Teardown.ts"
 import * as Redaction from "../safety/Redaction.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -28,6 +29,7 @@ import { objectOf, textOf } from "./messages.ts"
 import * as Protocol from "./Protocol.ts"
 import * as Reporting from "./reporting.ts"
 import * as RequestEngine from "./RequestEngine.ts"
+import * as ServerRequests from "./serverRequests.ts"
 import * as SessionEra from "./sessionEra.ts"
 import * as StatelessEra from "./statelessEra.ts"
 
@@ -70,7 +72,7 @@ export const connector = (through?: Through): Effect.Effect<Connector.Connector[
     const connect: Connector.Connector["Type"]["connect"] = (config, given) =>
       Effect.gen(function*() {
         const server = config.name
-        const handlers = yield* InputHandlers.current(built)
+        const handlers = yield* ServerRequests.current(built)
         const redaction = yield* Redaction.Redaction
         const report = Reporting.make({ server, redaction, publish })
         const limits = ServerConfig.limits(config, base)
@@ -100,7 +102,7 @@ export const connector = (through?: Through): Effect.Effect<Connector.Connector[
                 new McpError.ConnectTimeout({ server, phase, limit, stderrTail: opened?.stderrTail() })
               ))
           ).pipe(Effect.flatten)
-        ).pipe(Effect.timed, Effect.mapError((error) => report.error(McpError.notSent(error))))
+        ).pipe(Effect.timed, Effect.mapError((error) => report.error(Outcome.notSent(error))))
         const { era, protocolVersion, transport } = channel
         memory.set(EraMemory.identity(config), era)
         publish(McpEvent.McpEvent.Connected({ server, transport, era, protocolVersion, took }))
@@ -120,7 +122,7 @@ const over = (
   Effect.gen(function*() {
     const { drainTimeout, handlers, limits, publish, report, server } = frame
     const transport = through === undefined ? opened : yield* through(opened, frame)
-    const methods = InputHandlers.methods(handlers)
+    const methods = ServerRequests.methods(handlers)
     const engine = yield* RequestEngine.make({
       server,
       transport,
@@ -128,8 +130,8 @@ const over = (
       maxServerRequests: limits.maxServerRequests,
       serve: (method, params) =>
         methods.includes(method)
-          ? InputHandlers.answer(frame, method, params)
-          : new InputHandlers.Refused({ code: -32601, reason: "Method not found" })
+          ? ServerRequests.answer(frame, method, params)
+          : new ServerRequests.Refused({ code: -32601, reason: "Method not found" })
     })
     yield* Effect.addFinalizer(() => engine.close(drainTimeout))
     const run = yield* FiberSet.makeRuntime<never, void>()

@@ -24,9 +24,9 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as Handshake from "./handshake.ts"
-import type { Refused } from "./InputHandlers.ts"
 import type * as McpClient from "./McpClient.ts"
 import * as Messages from "./messages.ts"
+import type { Refused } from "./serverRequests.ts"
 
 export interface Options extends Pick<Handshake.Connection, "server" | "transport" | "report"> {
   /** How many requests of the server are served at once; more are refused. */

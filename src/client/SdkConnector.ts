@@ -12,10 +12,10 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 import * as Connector from "./Connector.ts"
-import * as InputHandlers from "./InputHandlers.ts"
 import { objectOf } from "./messages.ts"
 import * as NativeConnector from "./NativeConnector.ts"
 import * as Protocol from "./Protocol.ts"
+import * as ServerRequests from "./serverRequests.ts"
 
 const load = Effect.promise(() =>
   Promise.all([
@@ -33,7 +33,7 @@ const through: NativeConnector.Through = (transport, { handlers, server }) =>
     const [{ Client }, Types] = yield* load
     const client = new Client(Protocol.clientInfo, {
       // the cast: the application declares capabilities of any version
-      capabilities: InputHandlers.capabilities(handlers) as Sdk.ClientCapabilities
+      capabilities: ServerRequests.capabilities(handlers) as Sdk.ClientCapabilities
     })
     /** The pending requests of the engine, with the number that the client has given to each. */
     const numbers = new Map<unknown, JsonRpc.Id>()
@@ -92,7 +92,7 @@ const through: NativeConnector.Through = (transport, { handlers, server }) =>
 
     for (const schema of [Types.ListRootsRequestSchema, Types.ElicitRequestSchema, Types.CreateMessageRequestSchema]) {
       const method = schema.shape.method.value
-      if (!InputHandlers.methods(handlers).includes(method)) continue
+      if (!ServerRequests.methods(handlers).includes(method)) continue
       client.setRequestHandler(schema, ({ params }, { requestId: id }) =>
         // the cast: the SDK checks the answer against its own type when it is there
         new Promise<JsonRpc.JsonObject>((resolve, reject) => {

@@ -11,13 +11,15 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as Limits from "../config/Limits.ts"
 import * as McpError from "../McpError.ts"
+import * as Outcome from "../outcome.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
-import * as InputHandlers from "./InputHandlers.ts"
+import type * as InputHandlers from "./InputHandlers.ts"
 import { objectOf } from "./messages.ts"
 import * as Protocol from "./Protocol.ts"
 import type * as Reporting from "./reporting.ts"
 import type * as RequestEngine from "./RequestEngine.ts"
+import * as ServerRequests from "./serverRequests.ts"
 
 /** What the parts of a connection share. The configuration is not part of it, because it holds secrets. */
 export interface Connection {
@@ -112,7 +114,7 @@ const refusal = (server: string, error: McpError.CallError): McpError.ConnectErr
     const named = texts(objectOf(data)["supported"]).join(", ")
     return unsupported(server, named === "" ? "another version" : named, Protocol.sessionVersions)
   }
-  return McpError.isConnectError(error)
+  return Outcome.isConnectError(error)
     ? error
     : violation(server, `the handshake ended with ${error._tag}`, "unknown")
 }
@@ -177,7 +179,7 @@ export const onlyStateless = (connection: Connection): Effect.Effect<Settled, Mc
 export const envelope = (handlers: InputHandlers.Handlers, protocolVersion: string): JsonRpc.JsonObject => ({
   [Protocol.metaKey.protocolVersion]: protocolVersion,
   [Protocol.metaKey.clientInfo]: Protocol.clientInfo,
-  [Protocol.metaKey.clientCapabilities]: InputHandlers.capabilities(handlers)
+  [Protocol.metaKey.clientCapabilities]: ServerRequests.capabilities(handlers)
 })
 
 /** `initialize`, and `notifications/initialized` awaited, for a first or a further session. */
@@ -190,7 +192,7 @@ export const initialize = (
     const params = {
       protocolVersion: Protocol.sessionVersions[0]!,
       // the cast: the application declares capabilities of any version
-      capabilities: InputHandlers.capabilities(handlers) as Sdk.ClientCapabilities & JsonRpc.JsonObject,
+      capabilities: ServerRequests.capabilities(handlers) as Sdk.ClientCapabilities & JsonRpc.JsonObject,
       clientInfo: Protocol.clientInfo
     } satisfies Sdk.InitializeRequest["params"]
     const refused = (error: McpError.CallError) => refusal(server, error)

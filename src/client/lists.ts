@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as McpError from "../McpError.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
-import * as ToolResult from "../tools/ToolResult.ts"
+import * as DecodeResult from "../tools/decodeResult.ts"
 import * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, textOf } from "./messages.ts"
@@ -192,10 +192,10 @@ export const contents = (
 
 /** A message of a prompt. Some servers give its content as an array, which counts as a message each. */
 export const promptMessage = (raw: unknown): McpClient.PromptMessages["messages"] => {
-  if (!JsonRpc.isObject(raw)) return [{ role: "user", content: ToolResult.decodeContent(raw) }]
+  if (!JsonRpc.isObject(raw)) return [{ role: "user", content: DecodeResult.decodeContent(raw) }]
   const role = textOf(raw["role"]) ?? "user"
   const parts: ReadonlyArray<unknown> = Array.isArray(raw["content"]) ? raw["content"] : [raw["content"]]
-  return parts.map((part) => ({ role, content: ToolResult.decodeContent(part) }))
+  return parts.map((part) => ({ role, content: DecodeResult.decodeContent(part) }))
 }
 
 const maxCompletions = 100

@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 import * as McpError from "../McpError.ts"
+import * as Outcome from "../outcome.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import * as RuntimeLog from "../runtimeLog.ts"
 import * as Handshake from "./handshake.ts"
@@ -103,7 +104,7 @@ const makeSession = (connection: Handshake.Connection, restore: Effect.Effect<vo
           duration: limit,
           onTimeout: () => new McpError.ConnectTimeout({ server, phase: "initialize", limit })
         }),
-        Effect.mapError(McpError.notSent),
+        Effect.mapError(Outcome.notSent),
         Effect.exit
       )
       beginning = undefined
@@ -119,7 +120,7 @@ const makeSession = (connection: Handshake.Connection, restore: Effect.Effect<vo
     return begun
   }
 
-  const ended = Effect.flatMap(engine.ended, (error) => Effect.fail(McpError.notSent(error)))
+  const ended = Effect.flatMap(engine.ended, (error) => Effect.fail(Outcome.notSent(error)))
   const session: Requests.Session = {
     generation: 0,
     isExpired: false,

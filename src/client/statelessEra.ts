@@ -5,17 +5,18 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as McpError from "../McpError.ts"
+import * as Outcome from "../outcome.ts"
 import type * as Deadline from "../resilience/Deadline.ts"
 import * as Scoped from "../scoped.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Handshake from "./handshake.ts"
-import * as InputHandlers from "./InputHandlers.ts"
 import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
 import { objectOf, textOf } from "./messages.ts"
 import * as Protocol from "./Protocol.ts"
 import * as Requests from "./requests.ts"
+import * as ServerRequests from "./serverRequests.ts"
 import * as SessionEra from "./sessionEra.ts"
 
 export const make = (
@@ -97,7 +98,7 @@ const finish = (
     const ask = (question: unknown): ReturnType<Requests.Request> => {
       const { method, params } = objectOf(question)
       if (typeof method !== "string") return Lists.violation(server, operation, "an input request without a method")
-      return Effect.mapError(InputHandlers.answer(connection, method, objectOf(params)), ({ reason }) =>
+      return Effect.mapError(ServerRequests.answer(connection, method, objectOf(params)), ({ reason }) =>
         new McpError.Cancelled({
           server,
           operation,
@@ -142,7 +143,7 @@ const finish = (
           ...(answers.length === 0 ? {} : { inputResponses: Object.fromEntries(answers) }),
           ...(requestState === undefined ? {} : { requestState })
         }),
-        McpError.partlySent
+        Outcome.partlySent
       )
     }
     const resultType = result["resultType"] ?? "complete"

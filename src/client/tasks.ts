@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as McpError from "../McpError.ts"
+import * as Outcome from "../outcome.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
 import type * as Deadline from "../resilience/Deadline.ts"
 import * as Scoped from "../scoped.ts"
@@ -143,7 +144,7 @@ export const make = (
         const { status, taskId } = task
         onUpdate({ _tag: "Created", taskId, status })
         return yield* follow(task, deadline, onUpdate).pipe(
-          Effect.mapError(McpError.partlySent),
+          Effect.mapError(Outcome.partlySent),
           Effect.timeoutFail({
             duration: left(deadline),
             onTimeout: () => deadline.expired("unknown", { kind: "total" })

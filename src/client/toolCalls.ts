@@ -7,10 +7,11 @@ import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 import * as Json from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
+import * as DecodeResult from "../tools/decodeResult.ts"
 import * as OutputCheck from "../tools/outputCheck.ts"
 import { type Declaration, declarations, headersOf } from "../tools/paramHeaders.ts"
 import * as Tool from "../tools/Tool.ts"
-import * as ToolResult from "../tools/ToolResult.ts"
+import type * as ToolResult from "../tools/ToolResult.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import * as Lists from "./lists.ts"
 import type * as McpClient from "./McpClient.ts"
@@ -90,7 +91,7 @@ export const make = (channel: McpClient.Channel, report: (detail: string) => voi
         ? Effect.flatMap(known.ensure, () => send(name, plain.right, meta?.right, own))
         : send(name, plain.right, meta?.right, own)
       return Effect.flatMap(called, (raw) => {
-        const decoded = ToolResult.decode(raw, { era, passInput: passInput !== undefined })
+        const decoded = DecodeResult.decode(raw, { era, passInput: passInput !== undefined })
         if (Either.isLeft(decoded)) return Effect.fail(OutputCheck.invalidResult(server, name, decoded.left))
         // a question has no structure to be checked
         return raw["resultType"] === "input_required" && passInput !== undefined

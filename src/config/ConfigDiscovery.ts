@@ -19,6 +19,7 @@ import { locate, type Place } from "./locate.ts"
 import { home as homeOf } from "./paths.ts"
 import type * as Scope from "./Scope.ts"
 import * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerEntry from "./serverEntry.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
 import * as Trust from "./Trust.ts"
 
@@ -98,7 +99,7 @@ export interface Found {
   readonly name: string
   readonly state: State
   /** Absent if it is invalid. */
-  readonly entry: ServerConfig.Entry | undefined
+  readonly entry: ServerEntry.Entry | undefined
   /** The configuration for a runtime, blocked according to `state`; absent if the entry is invalid. */
   readonly config: ServerConfig.ServerConfig | undefined
   readonly provenance: Scope.Provenance

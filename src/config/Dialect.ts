@@ -13,7 +13,7 @@ import type * as PolicyWords from "./policyWords.ts"
 import type * as Quirks from "./quirks.ts"
 import type { Item } from "./readEntry.ts"
 import type * as Scope from "./Scope.ts"
-import type * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerEntry from "./serverEntry.ts"
 import type * as ServerPolicy from "./ServerPolicy.ts"
 
 /**
@@ -85,7 +85,7 @@ export interface Decoded {
 }
 
 /** `auto`: Streamable HTTP, then the older HTTP+SSE. */
-export type Transport = ServerConfig.Entry["transport"]
+export type Transport = ServerEntry.Entry["transport"]
 
 /**
  * What a key of an entry means: a field of `fields.ts` under its name, or one of these.

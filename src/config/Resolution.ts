@@ -26,6 +26,7 @@ import * as Scope from "./Scope.ts"
 import * as Secrets from "./secrets.ts"
 import * as ServerConfig from "./ServerConfig.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
+import * as Templates from "./templates.ts"
 import * as Access from "./variableAccess.ts"
 
 /** The question of an `${input:id}` or a `${secret:id}`. */
@@ -170,7 +171,7 @@ const askingOf = (config: Templates, environment: Access.Asking["environment"]):
 
 /** The references of a configuration with their values. */
 const references = (config: Templates, asking: Access.Asking) =>
-  ServerConfig.texts(config).flatMap(({ at, field, template }) => {
+  Templates.texts(config).flatMap(({ at, field, template }) => {
     const valueOf = Access.answer(asking, field, template)
     return Interpolation.references(template).map((reference) => ({ at, reference, value: valueOf(reference) }))
   })
@@ -233,7 +234,7 @@ const filled = Effect.fnUntraced(function*(config: Templates, asking: Access.Ask
     if (Secrets.isSecret(reference, value.right)) secrets.add(value.right)
   }
   let broken: string | undefined
-  const fields = ServerConfig.mapTexts(plain, ({ at, field, template }) => {
+  const fields = Templates.mapTexts(plain, ({ at, field, template }) => {
     const value = Either.getOrElse(Access.resolve(asking, field, template), () => template)
     // oxlint-disable-next-line no-control-regex
     if ((field === "header" || field === "url" ? /[\0\r\n]/ : /\0/).test(value)) broken ??= at
@@ -249,7 +250,7 @@ const filled = Effect.fnUntraced(function*(config: Templates, asking: Access.Ask
 const checked = (fields: object, config: ServerConfig.ServerConfig) =>
   Effect.mapError(ServerConfig.decode(fields), ({ path }) => {
     const root = path.split(".")[0]
-    const asked = ServerConfig.texts(config).filter(({ at }) => at.split(".")[0] === root)
+    const asked = Templates.texts(config).filter(({ at }) => at.split(".")[0] === root)
     const names = new Set(asked.flatMap(({ template }) => Interpolation.references(template)).map(Interpolation.nameOf))
     const which = Array.from(names).slice(0, 8).map((name) => quote(name)).join(", ")
     return invalid(config.name, path, `not valid with the values of its variables: look at ${which}`)

@@ -4,19 +4,13 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Encoding from "effect/Encoding"
 import * as ParseResult from "effect/ParseResult"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as McpError from "../McpError.ts"
 import * as Fields from "./fields.ts"
 import * as FieldSchema from "./fieldSchema.ts"
-import * as Interpolation from "./Interpolation.ts"
 import * as Limits from "./Limits.ts"
-import { Login } from "./Login.ts"
-import { login } from "./loginFields.ts"
 import * as Scope from "./Scope.ts"
-import type * as Access from "./variableAccess.ts"
 
 /** Made once, because a schema that stands in several others is compiled once. */
 const common = FieldSchema.shape({ ...Fields.common, ...Fields.found })
@@ -61,40 +55,6 @@ export interface SseServer extends Schema.Schema.Type<typeof SseServer> {}
 export interface WebSocketServer extends Schema.Schema.Type<typeof WebSocketServer> {}
 
 export type ServerConfig = StdioServer | DockerServer | HttpServer | SseServer | WebSocketServer
-
-type Plain<A> = A extends Duration.Duration ? number
-  : A extends Redacted.Redacted ? string
-  : A extends ReadonlyMap<string, unknown> ? ReadonlyMap<string, string>
-  : A extends ReadonlyArray<unknown> ? A
-  : A extends object ? { readonly [K in keyof A]: Plain<A[K]> }
-  : A
-
-type Entered<Server> = Omit<Plain<Server>, keyof typeof Fields.found | "transport">
-
-/** A program as a file describes it: plain texts that may be templates, and milliseconds. */
-export interface StdioEntry extends Entered<StdioServer> {
-  readonly transport: "stdio"
-  readonly args: ReadonlyArray<string>
-  readonly enabled: boolean
-}
-
-/** A server behind an address as a file describes it. `auto`: Streamable HTTP, then the older HTTP+SSE. */
-export interface RemoteEntry extends Entered<HttpServer> {
-  readonly transport: "streamable-http" | "sse" | "ws" | "auto"
-  readonly enabled: boolean
-  /** Variables that `${env:…}` in its texts is read from first, where the host has such a rule. */
-  readonly env?: ReadonlyMap<string, string> | undefined
-}
-
-/** A server as a file of any host describes it: the native record, with its templates unresolved. */
-export type Entry = StdioEntry | RemoteEntry
-
-/** The variables of an entry; `null`: one that it does not get, even if it is inherited. */
-export const variables = (entry: Entry): ReadonlyMap<string, string | null> =>
-  new Map<string, string | null>([
-    ...(entry.env ?? []),
-    ...(entry.transport === "stdio" ? entry.withoutEnv ?? [] : []).map((name) => [name, null] as const)
-  ])
 
 type Input<Server extends Schema.Schema.Any> = Omit<Schema.Schema.Encoded<Server>, "transport">
 
@@ -152,67 +112,6 @@ export const decodeEither = (
  */
 export const decode = (input: unknown): Effect.Effect<ServerConfig, McpError.ConfigurationError> =>
   Effect.suspend(() => decodeEither(input))
-
-const decoded = (part: string): string => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
-/** A user and a password in an address become a header, because addresses are shown and logged. */
-const withoutUserinfo = ({ headers, url }: RemoteEntry): Pick<RemoteEntry, "url" | "headers"> => {
-  const address = url.includes("${") || !URL.canParse(url) ? undefined : new URL(url)
-  if (address === undefined || (address.username === "" && address.password === "")) return { url, headers }
-  const basic = Encoding.encodeBase64(`${decoded(address.username)}:${decoded(address.password)}`)
-  address.username = ""
-  address.password = ""
-  const has = Array.from(headers?.keys() ?? []).some((header) => header.toLowerCase() === "authorization")
-  return {
-    url: address.href,
-    headers: has ? headers : new Map([...(headers ?? []), ["Authorization", Interpolation.literal(`Basic ${basic}`)]])
-  }
-}
-
-const gateway = ["mcp", "gateway", "run"]
-
-/** The arguments of `docker` that start its gateway. */
-export const gatewayArgs = (
-  { args = [], profile, servers }: Pick<DockerServer, "args" | "profile" | "servers">
-): ReadonlyArray<string> => [
-  ...gateway,
-  ...(profile === undefined ? [] : ["--profile", profile]),
-  ...(servers === undefined ? [] : ["--servers", servers.join(",")]),
-  ...args
-]
-
-const isGateway = ({ args, command, cwd, envFile }: StdioEntry): boolean =>
-  command === "docker" && cwd === undefined && envFile === undefined && gateway.every((word, at) => args[at] === word)
-
-/** The configuration of an entry that was found. A person's program starts where this one does, others at their files. */
-export const ofEntry = (
-  entry: Entry,
-  found: Required<Found>
-): Either.Either<ServerConfig, McpError.ConfigurationError> => {
-  if (entry.transport !== "stdio") {
-    const { env: _, transport, ...fields } = entry
-    const { headers, url } = withoutUserinfo(entry)
-    return decodeEither(
-      { ...fields, transport: transport === "auto" ? "streamable-http" : transport, url, headers },
-      found
-    )
-  }
-  if (isGateway(entry)) {
-    const { command: _, cwd: __, envFile: ___, withoutEnv: ____, ...fields } = entry
-    return decodeEither({ ...fields, transport: "docker", args: entry.args.slice(gateway.length) }, found)
-  }
-  const { expansion, provenance } = found
-  const isPersonal = provenance?.scope === "user" || provenance?.scope === "managed"
-  const cwd = entry.cwd ??
-    (isPersonal || expansion === undefined ? undefined : Interpolation.literal(expansion.directory))
-  return decodeEither(cwd === undefined ? entry : { ...entry, cwd }, found)
-}
 
 /** A configuration, or the effect that a constructor gives. */
 export type Source = ServerConfig | Effect.Effect<ServerConfig, McpError.ConfigurationError>
@@ -279,59 +178,3 @@ export const isEager = (config: ServerConfig): boolean => config.lazy !== true |
  */
 export const isTrusted = ({ expansion, trusted }: ServerConfig): boolean =>
   trusted ?? (expansion !== undefined && Scope.rights(expansion.origin).approveTools)
-
-/** One text of a configuration that may be a template. */
-export interface Site {
-  /** `command`, `args.0`, `env.TOKEN`. */
-  readonly at: string
-  readonly field: Access.Field
-  readonly template: string
-}
-
-/** Gives the text that takes the place of a template; `undefined`: the text is left out. */
-export type Replace = (site: Site) => string | undefined
-
-const mapValue = (value: unknown, at: string, field: Access.Field, replace: Replace): unknown => {
-  if (typeof value === "string") return replace({ at, field, template: value })
-  if (FieldSchema.isSecret(value)) {
-    const text = replace({ at, field, template: Redacted.value(value) })
-    return text === undefined ? undefined : Redacted.make(text)
-  }
-  if (Array.isArray(value)) {
-    return value.map((item, index) =>
-      mapValue(item, `${at}.${index}`, index > 0 && field === "command" ? "argument" : field, replace)
-    )
-  }
-  if (!(value instanceof Map)) return value
-  const mapped = Array.from(value, ([name, item]) => [name, mapValue(item, `${at}.${name}`, field, replace)] as const)
-  return new Map(mapped.filter(([, item]) => item !== undefined))
-}
-
-const mapFields = (table: FieldSchema.Rows, from: object, at: string, replace: Replace): object =>
-  Object.fromEntries(
-    Object.entries(from).flatMap(([key, value]) => {
-      const row = Object.hasOwn(table, key) ? table[key] : undefined
-      const mapped = row === undefined
-        ? value
-        : row.template !== undefined
-        ? mapValue(value, `${at}${key}`, row.template, replace)
-        : row.schema === Login && typeof value === "object" && value !== null
-        ? mapFields(login, value, `${at}${key}.`, replace)
-        : value
-      return mapped === undefined ? [] : [[key, mapped]]
-    })
-  )
-
-/** A configuration with other texts in place of its templates. */
-export const mapTexts = (config: Pick<ServerConfig, "transport">, replace: Replace): object =>
-  mapFields(Fields.tables[config.transport], config, "", replace)
-
-/** The texts of a configuration that may be templates. */
-export const texts = (config: Pick<ServerConfig, "transport">): ReadonlyArray<Site> => {
-  const sites: Array<Site> = []
-  mapTexts(config, (site) => {
-    sites.push(site)
-    return site.template
-  })
-  return sites
-}

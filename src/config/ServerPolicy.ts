@@ -2,7 +2,8 @@
 import { caseFolded } from "../text/unicode.ts"
 import { wildcard } from "../text/wildcard.ts"
 import * as Scope from "./Scope.ts"
-import * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
+import * as ServerEntry from "./serverEntry.ts"
 
 /**
  * One rule. A name is only what a file calls a server, so in a list that also has rules on commands or addresses, names
@@ -233,7 +234,7 @@ export const isByNameAlone = (policies: ReadonlyArray<Policy>, subject: Subject)
 
 const argvOf = (config: ServerConfig.ServerConfig): ReadonlyArray<string> | undefined => {
   if (config.transport === "stdio") return [config.command, ...(config.args ?? [])]
-  return config.transport === "docker" ? [config.command, ...ServerConfig.gatewayArgs(config)] : undefined
+  return config.transport === "docker" ? [config.command, ...ServerEntry.gatewayArgs(config)] : undefined
 }
 
 export const subject = (config: ServerConfig.ServerConfig, fingerprint?: string): Subject => ({

@@ -13,7 +13,7 @@ import { isCredential } from "../text/credentialName.ts"
 import type * as ConfigIssue from "./ConfigIssue.ts"
 import type * as Document from "./document.ts"
 import type * as ConfigScope from "./Scope.ts"
-import type * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerEntry from "./serverEntry.ts"
 import * as TrustStore from "./TrustStore.ts"
 
 export { type ConsentLine, lines as consent } from "./consent.ts"
@@ -25,7 +25,7 @@ export interface Candidate {
   readonly server: string
   /** Over every field of the parsed entry, known or not, in any order of keys; with provider and workspace. */
   readonly fingerprint: string
-  readonly entry: ServerConfig.Entry
+  readonly entry: ServerEntry.Entry
   /** Fields without effect here, as they were written. */
   readonly extra?: Document.Table | undefined
   readonly provenance: ConfigScope.Provenance
@@ -255,13 +255,9 @@ export const make = (
     }
   })
 
-export const layer = (
-  options?: Partial<Options>
-): Layer.Layer<Trust, never, McpEvent.McpEvents | TrustStore.TrustStore> => Layer.scoped(Trust, make(options))
-
 /** Decisions hold for this process only, and publish no events. */
 export const layerMemory = (options?: Partial<Options>): Layer.Layer<Trust> =>
-  Layer.provide(layer(options), Layer.merge(TrustStore.layerMemory, McpEvent.layerNone))
+  Layer.provide(Layer.scoped(Trust, make(options)), Layer.merge(TrustStore.layerMemory, McpEvent.layerNone))
 
 /**
  * Approves everything, for an application that asks for consent itself. `variables` are the environment variables that

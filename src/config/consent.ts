@@ -6,7 +6,8 @@ import type * as FieldSchema from "./fieldSchema.ts"
 import * as Hazards from "./hazards.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Scope from "./Scope.ts"
-import * as ServerConfig from "./ServerConfig.ts"
+import * as ServerEntry from "./serverEntry.ts"
+import * as Templates from "./templates.ts"
 import type * as Trust from "./Trust.ts"
 
 /** Safe to print. A `warning` should stand out. */
@@ -94,10 +95,10 @@ type Above = ReadonlySet<string>
 
 const isOverride = ({ kind }: Trust.Candidate["hazards"][number]): boolean => kind === "launch-override"
 
-const overrides = (entry: ServerConfig.Entry, hazards: Trust.Candidate["hazards"]): Lines =>
+const overrides = (entry: ServerEntry.Entry, hazards: Trust.Candidate["hazards"]): Lines =>
   hazards.filter(isOverride).map(({ at = "", detail }) => {
     const name = at.startsWith("env.") ? at.slice("env.".length) : ""
-    const value = ServerConfig.variables(entry).get(name)
+    const value = ServerEntry.variables(entry).get(name)
     if (value === null) return warning("variable", `${quoted(name)} is taken away. ${detail}`)
     if (value !== undefined) {
       const text = isCredential(name) ? hidden(value) : overriding(name, valueOf(value))
@@ -108,11 +109,11 @@ const overrides = (entry: ServerConfig.Entry, hazards: Trust.Candidate["hazards"
       : warning("variable", `${quoted(at)}: ${detail}`)
   })
 
-const kindOf = ({ transport }: ServerConfig.Entry) => transport === "stdio" ? transport : "streamable-http"
+const kindOf = ({ transport }: ServerEntry.Entry) => transport === "stdio" ? transport : "streamable-http"
 
-const variables = (entry: ServerConfig.Entry, above: Above): Lines => {
-  const all = Array.from(ServerConfig.variables(entry))
-  const templates = ServerConfig.texts({ ...entry, transport: kindOf(entry) })
+const variables = (entry: ServerEntry.Entry, above: Above): Lines => {
+  const all = Array.from(ServerEntry.variables(entry))
+  const templates = Templates.texts({ ...entry, transport: kindOf(entry) })
     .filter(({ at }) => !/^(headers|env)\.|^oauth\.clientSecret$/.test(at)).map(({ template }) => template)
   const values = all.flatMap(([name, value]) =>
     value === null || (looksSecret(name, value) && !above.has(`env.${name}`)) ? [] : [value]
@@ -140,7 +141,7 @@ const leaves = (label: string, value: unknown, path: string): Lines => {
 }
 
 /** The lines of a field with a label, which says what is started or reached, and with what. */
-const labelled = (key: string, label: string, value: unknown, entry: ServerConfig.Entry): Lines => {
+const labelled = (key: string, label: string, value: unknown, entry: ServerEntry.Entry): Lines => {
   if (key === "url") return [plain(label, address(String(value))), plain("transport", entry.transport)]
   if (key === "inheritEnv" && value === true) return [warning(label, "all of it, with every secret in it")]
   if (typeof value === "string") {
@@ -157,7 +158,7 @@ const labelled = (key: string, label: string, value: unknown, entry: ServerConfi
 }
 
 /** The fields in the order of their table: those with a label, then those that say how the server is used. */
-const fields = (entry: ServerConfig.Entry, above: Above) => {
+const fields = (entry: ServerEntry.Entry, above: Above) => {
   const rows = Object.entries<FieldSchema.Row>(tables[kindOf(entry)])
   const values = new Map<string, unknown>(Object.entries(entry))
   return {
@@ -189,7 +190,7 @@ const disguises = (what: string, text: string): Lines => {
 /** The same for what is started or reached, with the values of the entry filled in. Of variables only addresses count. */
 const disguisesIn = ({ entry, inputs }: Shown): Lines => {
   const fill = Hazards.filling(entry, inputs)
-  const sites = ServerConfig.texts({ ...entry, transport: kindOf(entry) })
+  const sites = Templates.texts({ ...entry, transport: kindOf(entry) })
   return sites.flatMap(({ at, template }) => {
     const text = fill(template)
     if (/^headers\.|^oauth\.clientSecret$/.test(at) || (at.startsWith("env.") && !text.includes("://"))) return []

@@ -16,8 +16,10 @@ import { folderOf } from "./paths.ts"
 import * as ReadFiles from "./readFiles.ts"
 import * as Resolution from "./Resolution.ts"
 import * as Scope from "./Scope.ts"
-import * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerConfig from "./ServerConfig.ts"
+import * as ServerEntry from "./serverEntry.ts"
 import * as ServerPolicy from "./ServerPolicy.ts"
+import * as Templates from "./templates.ts"
 import type * as Trust from "./Trust.ts"
 import * as Access from "./variableAccess.ts"
 
@@ -44,7 +46,7 @@ const originOf = ({ provenance, sources }: Merge.Merged): Scope.Origin =>
 
 const expansionOf = (
   merged: Merge.Merged,
-  entry: ServerConfig.Entry,
+  entry: ServerEntry.Entry,
   fingerprint: string,
   { options, place: { home, platform, root } }: Around
 ): Scope.Expansion => {
@@ -84,7 +86,7 @@ const candidateOf = (
   { fingerprint = "", inputs = [], builtins, root = "" }: Scope.Expansion,
   hazards: ReadonlyArray<Hazards.Hazard>
 ): Trust.Candidate => {
-  const references = ServerConfig.texts(config).flatMap(({ template }) => Interpolation.references(template))
+  const references = Templates.texts(config).flatMap(({ template }) => Interpolation.references(template))
   const variables = references.flatMap(({ kind, name }) =>
     kind === "env" && !Object.hasOwn(builtins, name) ? [name] : []
   )
@@ -126,7 +128,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   const expansion = entry && expansionOf(merged, entry, fingerprint, around)
   const made = merged._tag === "Given"
     ? Either.right({ ...merged.config, provenance })
-    : ServerConfig.ofEntry(merged.entry, { expansion, provenance })
+    : ServerEntry.ofEntry(merged.entry, { expansion, provenance })
   if (Either.isLeft(made)) {
     const { detail, path } = made.left
     return invalid("invalid-value", error("invalid-value", { at: path, detail }))

@@ -10,7 +10,7 @@ import * as Launcher from "./launcher.ts"
 import * as Launchers from "./launchers.ts"
 import type * as Scope from "./Scope.ts"
 import * as Secrets from "./secrets.ts"
-import * as ServerConfig from "./ServerConfig.ts"
+import * as ServerEntry from "./serverEntry.ts"
 
 type Row = typeof rows[keyof typeof rows]
 
@@ -28,7 +28,7 @@ const longestValue = 256
  * Gives a template the values that the entry itself decides: its literal variables, and defaults. Other references stay,
  * and what they stand for is not known.
  */
-export const filling = ({ env }: ServerConfig.Entry, inputs: Inputs = []) => {
+export const filling = ({ env }: ServerEntry.Entry, inputs: Inputs = []) => {
   const defaults = new Map(inputs.map((input) => [input.id, input.default]))
   const valueOf = ({ fallback, kind, name }: Interpolation.Reference): string | undefined => {
     const template = kind === "env" ? env?.get(name) : undefined
@@ -328,7 +328,7 @@ const ofTemplates = (templates: ReadonlyArray<string>, fill: (template: string) 
 }
 
 /** The hazards of an entry with the inputs of its file. */
-export const hazards = (entry: ServerConfig.Entry, inputs?: Inputs): ReadonlyArray<Hazard> => {
+export const hazards = (entry: ServerEntry.Entry, inputs?: Inputs): ReadonlyArray<Hazard> => {
   const fill = filling(entry, inputs)
   if (entry.transport !== "stdio") {
     return [
@@ -338,7 +338,7 @@ export const hazards = (entry: ServerConfig.Entry, inputs?: Inputs): ReadonlyArr
   }
   const words = [entry.command, ...entry.args]
   const line: Launcher.Line = { words: words.map(fill), at: (word) => word === 0 ? "command" : `args.${word - 1}` }
-  const ofEnv = Array.from(ServerConfig.variables(entry))
+  const ofEnv = Array.from(ServerEntry.variables(entry))
     .flatMap(([name, value]) => isUnchanged(name, value) ? [] : ofVariable(name, `env.${name}`))
   return [...ofEnv, ...ofFolder(line, entry.cwd), ...ofTemplates(words, fill, line.at)]
 }

@@ -15,6 +15,7 @@ import { absolute, folderOf } from "./paths.ts"
 import type { Item } from "./readEntry.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerEntry from "./serverEntry.ts"
 
 /** The entries of one file, and its precedence. */
 export interface Layer {
@@ -68,7 +69,7 @@ const effective = (layers: ReadonlyArray<Layer>): ReadonlyArray<Layer> => {
 type Fields = { readonly [Key in string]: unknown }
 type Rows = { readonly [Key in string]: FieldSchema.Row }
 
-const rowsOf = ({ transport }: ServerConfig.Entry): Rows => tables[transport === "auto" ? "streamable-http" : transport]
+const rowsOf = ({ transport }: ServerEntry.Entry): Rows => tables[transport === "auto" ? "streamable-http" : transport]
 
 /** Whether the file itself has the field, because the reader fills in a default. */
 const setsEnabled = (raw: Document.Value): boolean =>
@@ -104,7 +105,7 @@ const over = (below: unknown, above: unknown): unknown => {
 }
 
 /** A variable is in one of the two lists only; the stronger entry decides in which. */
-const overVariables = (weak: ServerConfig.StdioEntry, strong: ServerConfig.StdioEntry): Fields => {
+const overVariables = (weak: ServerEntry.StdioEntry, strong: ServerEntry.StdioEntry): Fields => {
   const taken = strong.withoutEnv ?? []
   const kept = Array.from(weak.env ?? []).filter(([name]) => !taken.includes(name))
   const env = new Map([...kept, ...(strong.env ?? [])])
@@ -119,7 +120,7 @@ const overVariables = (weak: ServerConfig.StdioEntry, strong: ServerConfig.Stdio
  * Combines an entry with a weaker one, field by field. Credentials are kept only while the target is the same, because a
  * project must not get a person's token by changing an address.
  */
-const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: Document.Value) => {
+const overlay = (weak: ServerEntry.Entry, strong: ServerEntry.Entry, raw: Document.Value) => {
   const [below, above]: readonly [Fields, Fields] = [{ ...weak }, { ...strong }]
   const rows: Rows = { env: tables.stdio.env, ...rowsOf(weak), ...rowsOf(strong) }
   const isSame = (weak.transport === "stdio") === (strong.transport === "stdio") &&
@@ -136,7 +137,7 @@ const overlay = (weak: ServerConfig.Entry, strong: ServerConfig.Entry, raw: Docu
   )
   const entry = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
   // every value is of the field that it stands under
-  return { entry: entry as unknown as ServerConfig.Entry, dropped }
+  return { entry: entry as unknown as ServerEntry.Entry, dropped }
 }
 
 /**

@@ -8,7 +8,7 @@ import { isList, isTable, isText, scalar, type Table, table, type Value, without
 import * as FieldSchema from "./fieldSchema.ts"
 import * as Interpolation from "./Interpolation.ts"
 import type { Reading } from "./readValues.ts"
-import * as ServerConfig from "./ServerConfig.ts"
+import * as ServerEntry from "./serverEntry.ts"
 
 /** Whether a relative path leads above the folder that it begins in. */
 const escapes = (path: string): boolean => {
@@ -142,7 +142,7 @@ export const prepare = {
     const args = take("args") ?? []
     for (const key of ["cwd", "envFile", "withoutEnv"]) if (take(key) !== undefined) to.warn("unused-field", key)
     const more = isList(args) ? args : to.fail("invalid-type", "args")
-    const line = [...ServerConfig.gatewayArgs({ profile, servers }), ...more]
+    const line = [...ServerEntry.gatewayArgs({ profile, servers }), ...more]
     return new Map<string, Value>([["command", "docker"], ...rest, [key, "stdio"], ["args", line]])
   },
 

@@ -18,6 +18,7 @@ import * as ReadFields from "./readFields.ts"
 import * as Read from "./readValues.ts"
 import * as Scope from "./Scope.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerEntry from "./serverEntry.ts"
 
 /**
  * One entry of a file after it was read.
@@ -38,7 +39,7 @@ export type Item =
   & (
     | {
       readonly _tag: "Server"
-      readonly entry: ServerConfig.Entry
+      readonly entry: ServerEntry.Entry
       /** Fields without effect here, as they were written. */
       readonly extra?: Table | undefined
       /** The host's words for how tools are approved, without effect here. */
@@ -307,7 +308,7 @@ const serverOf = (to: Read.Reading, name: string, written: Table, keys: Keys) =>
     // each field was read by the reader of its schema
     entry: Object.fromEntries(
       Object.entries(fields).filter(([, value]) => value !== undefined)
-    ) as unknown as ServerConfig.Entry,
+    ) as unknown as ServerEntry.Entry,
     extra: extra.size === 0 ? undefined : extra,
     approval
   }
@@ -343,10 +344,10 @@ const restricted = Object.entries<FieldSchema.Row>({ ...rowsOf["streamable-http"
 
 /** An entry without what its origin has no right to, and warnings of what was removed. */
 export const withRights = (
-  entry: ServerConfig.Entry,
+  entry: ServerEntry.Entry,
   origin: Scope.Origin,
   approval: ReadonlyMap<string, string> = new Map()
-): { readonly entry: ServerConfig.Entry; readonly warnings: ReadonlyArray<ConfigIssue.EntryWarning> } => {
+): { readonly entry: ServerEntry.Entry; readonly warnings: ReadonlyArray<ConfigIssue.EntryWarning> } => {
   const rights = Scope.rights(origin)
   const fields = new Map<string, unknown>(Object.entries(entry))
   const taken = restricted.filter(([key, right]) => !rights[right] && (fields.get(key) ?? false) !== false)
@@ -363,11 +364,11 @@ export const withRights = (
   if (env.size === 0) fields.delete("env")
   else fields.set("env", env)
   // the fields that are left are those of the entry
-  return { entry: Object.fromEntries(fields) as unknown as ServerConfig.Entry, warnings }
+  return { entry: Object.fromEntries(fields) as unknown as ServerEntry.Entry, warnings }
 }
 
 /** True if an address or a header names a variable of the `env` of its entry, so that the `env` has an effect. */
-const usesEnv = (entry: ServerConfig.Entry): boolean =>
+const usesEnv = (entry: ServerEntry.Entry): boolean =>
   entry.transport !== "stdio" &&
   [entry.url, ...(entry.headers?.values() ?? [])].flatMap(Interpolation.variables)
     .some((name) => entry.env?.has(name) === true)

@@ -26,7 +26,7 @@ import {
   type Uses,
   variableName
 } from "./readValues.ts"
-import type * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerEntry from "./serverEntry.ts"
 
 /** The variables of an entry, and the names of those it does not get. */
 export const environment = (to: Reading, from: Uses) => {
@@ -133,7 +133,7 @@ const loginWords: ReadonlyMap<string, Dialect.LoginPart> = new Map(
   )
 )
 
-export const oauth = (to: Reading, from: Uses): ServerConfig.RemoteEntry["oauth"] => {
+export const oauth = (to: Reading, from: Uses): ServerEntry.RemoteEntry["oauth"] => {
   const found: Record<string, unknown> = {}
   const set = (part: Dialect.LoginPart, value: Value, at: string): void => {
     const row = loginRows[part]

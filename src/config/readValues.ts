@@ -14,7 +14,7 @@ import { otherLogin } from "./hosts.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Limits from "./Limits.ts"
 import * as RemoteHeaders from "./remoteHeaders.ts"
-import type * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerEntry from "./serverEntry.ts"
 
 /** Why an entry cannot be used. Thrown at the first fault, and caught by the reader of the entry. */
 export class Fault extends Error {
@@ -294,7 +294,7 @@ export const address = (
 }
 
 /** Fails an entry of a stranger that would send credentials in the clear, as far as its address is known. */
-export const checkConfidential = (to: Reading, entry: ServerConfig.Entry): void => {
+export const checkConfidential = (to: Reading, entry: ServerEntry.Entry): void => {
   const stand = entry.transport === "stdio" ? undefined : standIn(entry.url)
   if (entry.transport === "stdio" || stand?.url === undefined || !stand.hasHost) return
   const isSent = stand.url.username !== "" || stand.url.password !== "" || RemoteHeaders.hasCredentials(entry)

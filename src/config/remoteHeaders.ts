@@ -15,6 +15,7 @@ import * as HostEnvironment from "./HostEnvironment.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as Program from "./program.ts"
 import type * as ServerConfig from "./ServerConfig.ts"
+import type * as ServerEntry from "./serverEntry.ts"
 
 /** A server that is reached over the network. */
 export type RemoteServer = ServerConfig.HttpServer | ServerConfig.SseServer | ServerConfig.WebSocketServer
@@ -99,7 +100,7 @@ type Sent = "headers" | "headersCommand" | "oauth"
 
 /** True if the requests to a server have credentials, by their names and sources. */
 export const hasCredentials = (
-  { headers, headersCommand, oauth }: Pick<RemoteServer, Sent> | Pick<ServerConfig.RemoteEntry, Sent>
+  { headers, headersCommand, oauth }: Pick<RemoteServer, Sent> | Pick<ServerEntry.RemoteEntry, Sent>
 ): boolean =>
   headersCommand !== undefined || (typeof oauth === "object" && oauth.clientSecret !== undefined) ||
   Array.from<readonly [string, string | Redacted.Redacted]>(headers ?? []).some(([name, value]) =>

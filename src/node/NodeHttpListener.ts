@@ -60,7 +60,7 @@ const close = (server: Http.Server, limit: Duration.Duration): Effect.Effect<voi
   )
 
 /** Serves the app until the scope closes. Returns the port. */
-export const listen = (
+const listen = (
   app: HttpApp.Default,
   options?: Partial<Options>
 ): Effect.Effect<number, McpError.ConfigurationError, Scope.Scope> =>

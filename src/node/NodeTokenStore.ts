@@ -26,7 +26,7 @@ export interface Options {
   readonly timeout: Duration.DurationInput
 }
 
-export const defaults: Options = {
+const defaults: Options = {
   app: ConfigDiscovery.defaults.app,
   directory: undefined,
   backend: "any",

@@ -9,7 +9,6 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as McpError from "../McpError.ts"
@@ -31,12 +30,6 @@ export const defaults: Options = { retries: 2, schedule: Schedule.exponential(Du
 export class RetryPolicy extends Context.Reference<RetryPolicy>()("effect-mcp-runtime/resilience/RetryPolicy", {
   defaultValue: () => defaults
 }) {}
-
-export const layer = (options?: Partial<Options>): Layer.Layer<RetryPolicy> =>
-  Layer.succeed(RetryPolicy, { ...defaults, ...options })
-
-/** No call is sent again. */
-export const layerNone: Layer.Layer<RetryPolicy> = layer({ retries: 0 })
 
 /** The delays of one call. */
 export const schedule = (options: Options): Schedule.Schedule<unknown, McpError.RuntimeError> =>

@@ -18,6 +18,7 @@ import * as Connector from "../client/Connector.ts"
 import type * as McpClient from "../client/McpClient.ts"
 import * as RetryAfter from "../client/retryAfter.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
+import * as ErrorRow from "../errorRow.ts"
 import * as McpError from "../McpError.ts"
 import * as Backoff from "../resilience/Backoff.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
@@ -238,7 +239,7 @@ export const making = (batchSize: number) =>
         })
 
       const lost = (gen: number) => (error: McpError.ConnectError): void =>
-        dispatch({ _tag: "Lost", gen, error, next: McpError.nextAfterLoss(error) })
+        dispatch({ _tag: "Lost", gen, error, next: ErrorRow.nextAfterLoss(error) })
 
       const opened = (gen: number, scope: Scope.CloseableScope, session: McpClient.McpClient): Effect.Effect<void> =>
         Effect.suspend(() => {
@@ -279,7 +280,7 @@ export const making = (batchSize: number) =>
                 Effect.flatMap((exit) => {
                   if (Exit.isSuccess(exit)) return opened(gen, scope, exit.value)
                   const error = connectError(server, exit.cause)
-                  return Effect.sync(() => dispatch({ _tag: "OpenFailed", gen, error, next: McpError.next(error) }))
+                  return Effect.sync(() => dispatch({ _tag: "OpenFailed", gen, error, next: ErrorRow.next(error) }))
                 })
               )
             }))

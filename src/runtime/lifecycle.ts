@@ -7,7 +7,9 @@
 import type * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as RetryAfter from "../client/retryAfter.ts"
+import type * as ErrorRow from "../errorRow.ts"
 import * as McpError from "../McpError.ts"
+import * as Outcome from "../outcome.ts"
 import type * as ReconnectPolicy from "../resilience/ReconnectPolicy.ts"
 import type * as Transport from "../transport/Transport.ts"
 import { ServerStatus } from "./ServerStatus.ts"
@@ -77,7 +79,7 @@ export interface Machine {
 interface Failure {
   readonly gen: number
   readonly error: ConnectError
-  readonly next: McpError.Next
+  readonly next: ErrorRow.Next
 }
 
 export type Event = Data.TaggedEnum<{
@@ -192,7 +194,7 @@ const fail = (machine: Machine, { error, next }: Failure): Step => {
     { ...machine, attempt, failing: true },
     { _tag: "Planning", error },
     { _tag: "Plan", gen, attempt, error, wasConnected },
-    { _tag: "RejectFirst", error: McpError.notSent(error) }
+    { _tag: "RejectFirst", error: Outcome.notSent(error) }
   )
 }
 
@@ -310,7 +312,7 @@ const refusal = (machine: Machine, { storm }: Policy, now: number): UseError => 
     const until = "notBefore" in state ? state.notBefore : 0
     return error._tag === "HttpError" && until > now
       ? RetryAfter.refusal({ until, error }, now)
-      : McpError.notSent(error)
+      : Outcome.notSent(error)
   }
   const off = isEnding(state) ? undefined : offOf(machine)
   if (off === undefined) return new McpError.Closed({ server, operation: "using the server", outcome: "not-sent" })

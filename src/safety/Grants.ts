@@ -63,8 +63,6 @@ export const make: Effect.Effect<Grants["Type"], never, TrustStore.TrustStore> =
   }
 )
 
-export const layer: Layer.Layer<Grants, never, TrustStore.TrustStore> = Layer.effect(Grants, make)
-
 /** Grants for this process only. */
 export const makeMemory: Effect.Effect<Grants["Type"]> = Effect.provideServiceEffect(
   make,

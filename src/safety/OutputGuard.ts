@@ -90,7 +90,7 @@ export class OutputGuard extends Context.Tag("effect-mcp-runtime/safety/OutputGu
   readonly renderPage: (handle: string, range?: Spill.Range) => Effect.Effect<RenderedPage, Spill.SpillError>
 }>() {}
 
-export type Requirements = McpEvent.McpEvents | Spill.Spill | Tokens.Tokens
+type Requirements = McpEvent.McpEvents | Spill.Spill | Tokens.Tokens
 
 type Signals = Rendered["signals"]
 
@@ -174,7 +174,7 @@ const shifted = <A extends { readonly at: number }>(found: ReadonlyArray<A>, by:
 
 const textOnly = (text: string): ResultText.ResultText => ({ text, attachments: [], json: [] })
 
-export const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Type"], never, Requirements> =>
+const make = (options?: Partial<Options>): Effect.Effect<OutputGuard["Type"], never, Requirements> =>
   Effect.gen(function*() {
     const { maxResultChars, maxTokens, readTool, scan: scans, spill: spills, wrap } = { ...defaults, ...options }
     const { publish } = yield* McpEvent.McpEvents

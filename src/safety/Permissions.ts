@@ -10,6 +10,7 @@ import type { JsonObject } from "../json/Json.ts"
 import * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Tool from "../tools/Tool.ts"
+import * as Definition from "../tools/toolDefinition.ts"
 import * as ToolPins from "../tools/ToolPins.ts"
 import * as Approval from "./Approval.ts"
 import * as Grants from "./Grants.ts"
@@ -118,7 +119,7 @@ export class Permissions extends Context.Tag("effect-mcp-runtime/safety/Permissi
   ) => Effect.Effect<void, McpError.TrustNotKept>
 }>() {}
 
-export type Requirements = Approval.Approval | Grants.Grants | McpEvent.McpEvents | ToolPins.ToolPins
+type Requirements = Approval.Approval | Grants.Grants | McpEvent.McpEvents | ToolPins.ToolPins
 
 const kinds = ["tool", "resource", "prompt"] as const
 
@@ -126,7 +127,7 @@ type Denied = McpError.PermissionDenied
 /** The reasons of a decision about a call. */
 type Why = Exclude<Denied["why"], "policy" | "quarantined">
 
-const pinOf = (tool: Tool.Tool | undefined): string | undefined => tool && ToolPins.fingerprint(tool)
+const pinOf = (tool: Tool.Tool | undefined): string | undefined => tool && Definition.fingerprint(tool)
 
 const digestOf = (args: JsonObject | undefined): string => sha256(canonicalJson(args ?? null))
 
@@ -386,9 +387,9 @@ export const make = (
     }
   })
 
-export const layer = (
-  options?: Partial<Options>
-): Layer.Layer<Permissions, McpError.ConfigurationError, Requirements> => Layer.effect(Permissions, make(options))
+/** Keeps the approvals of more than one call in memory. */
+export const layer = (options?: Partial<Options>) =>
+  Layer.provide(Layer.effect(Permissions, make(options)), Grants.layerMemory)
 
 /** Allows everything, for an application that decides elsewhere. */
 export const layerNone: Layer.Layer<Permissions> = Layer.sync(Permissions, () => ({

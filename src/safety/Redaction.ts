@@ -35,7 +35,7 @@ export interface Options {
   readonly sensitive: ReadonlyArray<string>
 }
 
-export const defaults: Options = { formats: true, sensitive: [] }
+const defaults: Options = { formats: true, sensitive: [] }
 
 // What looks like a secret
 

@@ -83,7 +83,7 @@ export class Spill extends Context.Tag("effect-mcp-runtime/safety/Spill")<Spill,
 export const defaultLimit = 25_000
 
 /** Characters of a page at most. */
-export const maxLimit = 1_000_000
+const maxLimit = 1_000_000
 
 /** The wait for a disk that does not answer. */
 const patience = Duration.seconds(10)

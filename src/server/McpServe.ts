@@ -70,7 +70,7 @@ export const defaults: Options = {
 }
 
 /** The services of one runtime. */
-export type Services =
+type Services =
   | McpEvent.McpEvents
   | McpRuntime.McpRuntime
   | Permissions.Permissions
@@ -94,7 +94,7 @@ export class Runtimes extends Context.Tag("effect-mcp-runtime/server/McpServe/Ru
   >
 }>() {}
 
-export type Requirements = OutputGuard.OutputGuard | Runtimes | ToolSearch.ToolSearch
+type Requirements = OutputGuard.OutputGuard | Runtimes | ToolSearch.ToolSearch
 
 /** An offer for `StdioServer` or `HttpEndpoint`. */
 export interface Gateway extends McpServer.Offer {

@@ -48,7 +48,7 @@ export interface ServerTools extends CachedList.CachedList<Tool.ToolList> {
 }
 
 /** Selects the tools of a snapshot that may be offered. */
-export type Recall = (tools: ReadonlyArray<Tool.Tool>) => Effect.Effect<ReadonlyArray<Tool.Tool>>
+type Recall = (tools: ReadonlyArray<Tool.Tool>) => Effect.Effect<ReadonlyArray<Tool.Tool>>
 
 export class ToolCache extends Context.Tag("effect-mcp-runtime/tools/ToolCache")<ToolCache, {
   /**

@@ -20,7 +20,7 @@ import * as PinRecord from "./pinRecord.ts"
 import type * as Tool from "./Tool.ts"
 import * as Definition from "./toolDefinition.ts"
 
-export { type Change, diff, fingerprint, render } from "./toolDefinition.ts"
+export { type Change, render } from "./toolDefinition.ts"
 
 /**
  * Why a tool is quarantined. `changed`: its definition is not an approved one. `unreadable`: the stored pins of its server
@@ -48,13 +48,13 @@ export const refusal = ({ changes, why }: Quarantined): Pick<McpError.Permission
  * `quarantine`: a changed tool is neither offered nor called. `warn`: it is reported, and offered and called all the same.
  * `off`: nothing is pinned.
  */
-export type Mode = "quarantine" | "warn" | "off"
+type Mode = "quarantine" | "warn" | "off"
 
 export interface Options {
   readonly mode: Mode
 }
 
-export const defaults: Options = { mode: "quarantine" }
+const defaults: Options = { mode: "quarantine" }
 
 /** A reviewed list. In the mode `warn` a tool can be in both. */
 export interface Review {
@@ -415,13 +415,9 @@ export const make = Effect.fnUntraced(function*(options?: Partial<Options>) {
   })
 })
 
-export const layer = (
-  options?: Partial<Options>
-): Layer.Layer<ToolPins, never, McpEvent.McpEvents | TrustStore.TrustStore> => Layer.effect(ToolPins, make(options))
-
 /** Pins for this process only. */
 export const layerMemory = (options?: Partial<Options>): Layer.Layer<ToolPins, never, McpEvent.McpEvents> =>
-  Layer.provide(layer(options), TrustStore.layerMemory)
+  Layer.provide(Layer.effect(ToolPins, make(options)), TrustStore.layerMemory)
 
 /** Pins nothing. */
 export const layerNone: Layer.Layer<ToolPins> = Layer.succeed(ToolPins, none)

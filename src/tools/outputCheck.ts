@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as JsonSchema from "../json/JsonSchema.ts"
 import * as McpError from "../McpError.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
+import type * as DecodeResult from "./decodeResult.ts"
 import type * as Tool from "./Tool.ts"
 import type * as ToolResult from "./ToolResult.ts"
 
@@ -44,7 +45,7 @@ const missing: JsonSchema.Verdict = {
 export const invalidResult = (
   server: string,
   tool: string,
-  { detail, path }: ToolResult.Fault
+  { detail, path }: DecodeResult.Fault
 ): McpError.ProtocolViolation =>
   new McpError.ProtocolViolation({ server, reason: "tool-result", outcome: "executed", tool, path, what: detail })
 

@@ -11,7 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import * as ServerConfig from "../config/ServerConfig.ts"
+import type * as ServerConfig from "../config/ServerConfig.ts"
+import * as ServerEntry from "../config/serverEntry.ts"
 import * as McpError from "../McpError.ts"
 import * as ProcessLadder from "../resilience/processLadder.ts"
 import * as Teardown from "../resilience/Teardown.ts"
@@ -172,7 +173,7 @@ export const make = (
       detect,
       open: Effect.fnUntraced(function*(config) {
         yield* detect(config)
-        return yield* stdio.open(command(config, ServerConfig.gatewayArgs(config)))
+        return yield* stdio.open(command(config, ServerEntry.gatewayArgs(config)))
       })
     }
   })

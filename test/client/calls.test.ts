@@ -3,6 +3,7 @@ import { Chunk, Deferred, Duration, Effect, Exit, Fiber, Layer, Queue, Scope, St
 import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import type * as McpClient from "../../src/client/McpClient.ts"
+import * as ServerRequests from "../../src/client/serverRequests.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
@@ -410,7 +411,7 @@ describe("sampling", () => {
     Effect.gen(function*() {
       const connection = { server: "s", handlers: { sample: () => Effect.succeed({ role: "assistant" }) } }
       const other = { ...connection }
-      const sample = (of: typeof connection) => Effect.option(InputHandlers.answer(of, "sampling/createMessage", {}))
+      const sample = (of: typeof connection) => Effect.option(ServerRequests.answer(of, "sampling/createMessage", {}))
       const answered = (of: typeof connection, count: number) =>
         Effect.map(
           Effect.forEach(Array.from({ length: count }), () => sample(of)),

@@ -3,6 +3,7 @@ import { Deferred, Duration, Effect, Fiber, Layer, TestClock } from "effect"
 import * as Connector from "../../src/client/Connector.ts"
 import * as InputHandlers from "../../src/client/InputHandlers.ts"
 import * as McpError from "../../src/McpError.ts"
+import * as Outcome from "../../src/outcome.ts"
 import * as Faults from "../../src/testing/Faults.ts"
 import * as MemoryServer from "../../src/testing/MemoryServer.ts"
 import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
@@ -27,7 +28,7 @@ describe("a failed connect", () => {
     ]
     for (const error of errors) {
       assert.notStrictEqual(error.outcome, "not-sent")
-      const told = McpError.withOutcome(error, "not-sent")
+      const told = Outcome.withOutcome(error, "not-sent")
       assert.strictEqual(told.outcome, "not-sent")
       assert.strictEqual(told._tag, error._tag)
       assert.strictEqual(told.message, error.message)
@@ -68,14 +69,14 @@ describe("a call that the server has had a part of", () => {
   it("is not reported as unsent because of a later part, so that it is not repeated", () => {
     for (const error of errors) {
       assert.strictEqual(error.outcome, "not-sent")
-      const told = McpError.partlySent(error)
+      const told = Outcome.partlySent(error)
       assert.strictEqual(told.outcome, "unknown", error._tag)
       assert.isFalse(told.isRetryable)
     }
   })
 
   it("does not fail with SessionExpired if only a later part was refused for the session", () => {
-    const told = McpError.partlySent(new McpError.SessionExpired({ server, detail: "" }))
+    const told = Outcome.partlySent(new McpError.SessionExpired({ server, detail: "" }))
     assert.deepInclude(told, { _tag: "ConnectionLost", reason: "stream-interrupted", outcome: "unknown" })
   })
 
@@ -85,7 +86,7 @@ describe("a call that the server has had a part of", () => {
       new McpError.NetworkError({ server, code: "ECONNRESET", detail: "", outcome: "unknown" }),
       new McpError.AuthorizationFailed({ server, reason: "unauthorized" })
     ]
-    for (const error of kept) assert.strictEqual(McpError.partlySent(error), error)
+    for (const error of kept) assert.strictEqual(Outcome.partlySent(error), error)
   })
 
   it.scoped("has an unknown outcome if the server is gone before it can be given an answer", () =>

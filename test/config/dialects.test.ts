@@ -10,7 +10,7 @@ import type { Item } from "../../src/config/readEntry.ts"
 import * as Rights from "../../src/config/readEntry.ts"
 import * as Reader from "../../src/config/reader.ts"
 import * as Scope from "../../src/config/Scope.ts"
-import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerEntry from "../../src/config/serverEntry.ts"
 import { costlyRuns, samples } from "../support/runs.ts"
 import * as Samples from "../support/samples.ts"
 
@@ -1088,7 +1088,7 @@ describe("a sentence", () => {
 })
 
 describe("the rights of an entry", () => {
-  const entry: ServerConfig.StdioEntry = {
+  const entry: ServerEntry.StdioEntry = {
     name: "a",
     transport: "stdio",
     command: "x",

@@ -4,7 +4,7 @@ import type * as Document from "../../src/config/document.ts"
 import * as Merge from "../../src/config/merge.ts"
 import type { Item } from "../../src/config/readEntry.ts"
 import * as Scope from "../../src/config/Scope.ts"
-import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerEntry from "../../src/config/serverEntry.ts"
 
 const raw = (fields: object): Document.Value => new Map(Object.entries(fields))
 
@@ -15,7 +15,7 @@ const from = (root: string, name: string): Scope.Provenance => ({
   pointer: [root, name]
 })
 
-const stdio = (name: string, command: string, more: Partial<ServerConfig.StdioEntry> = {}): Item => ({
+const stdio = (name: string, command: string, more: Partial<ServerEntry.StdioEntry> = {}): Item => ({
   _tag: "Server",
   name,
   provenance: from("mcpServers", name),
@@ -24,7 +24,7 @@ const stdio = (name: string, command: string, more: Partial<ServerConfig.StdioEn
   warnings: []
 })
 
-const remote = (name: string, url: string, more: Partial<ServerConfig.RemoteEntry> = {}): Item => ({
+const remote = (name: string, url: string, more: Partial<ServerEntry.RemoteEntry> = {}): Item => ({
   _tag: "Server",
   name,
   provenance: from("mcp", name),
@@ -76,7 +76,7 @@ const only = (layers: ReadonlyArray<Merge.Layer>): Merge.Merged => {
   return merged[0]!
 }
 
-const entryOf = (item: Merge.Merged): ServerConfig.Entry => {
+const entryOf = (item: Merge.Merged): ServerEntry.Entry => {
   assert.strictEqual(item._tag, "Server")
   if (item._tag !== "Server") throw new Error(item._tag)
   return item.entry

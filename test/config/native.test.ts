@@ -12,7 +12,9 @@ import type * as FieldSchema from "../../src/config/fieldSchema.ts"
 import * as Fingerprint from "../../src/config/Fingerprint.ts"
 import * as Merge from "../../src/config/merge.ts"
 import * as ServerConfig from "../../src/config/ServerConfig.ts"
+import * as ServerEntry from "../../src/config/serverEntry.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
+import * as Templates from "../../src/config/templates.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import { costlyRuns } from "../support/runs.ts"
 
@@ -438,7 +440,7 @@ describe("the native format", () => {
         const isUseless = typeof login === "object" && login.clientSecret !== undefined && (login.issuer ?? "") === ""
         const provenance = { provider: "native", scope: "user", origin: "home", pointer: [] } as const
         const expansion = { origin: "home", grants: [], builtins: {}, directory: "/" } as const
-        const config = ServerConfig.ofEntry(item.entry, { expansion, provenance })
+        const config = ServerEntry.ofEntry(item.entry, { expansion, provenance })
         assert.strictEqual(Either.isRight(config), !isUseless, JSON.stringify(fields))
       }),
     { fastCheck: { numRuns: costlyRuns(200) } }
@@ -452,7 +454,7 @@ describe("an entry of the type docker", () => {
       const { issues, items: [item] } = yield* read(JSON.stringify({ mcpServers: { a: entry } }))
       assert.deepStrictEqual(issues, [])
       assert(item?._tag === "Server")
-      const config = Either.getOrThrow(ServerConfig.ofEntry(item.entry, { expansion, provenance }))
+      const config = Either.getOrThrow(ServerEntry.ofEntry(item.entry, { expansion, provenance }))
       const given = yield* ServerConfig.docker({ name: "a", servers: ["time", "fetch"], args: ["--verbose"] })
       const argvOf = (of: ServerConfig.ServerConfig) => ServerPolicy.subject(of).argv
       assert.deepStrictEqual(argvOf(config), argvOf(given))
@@ -534,7 +536,7 @@ describe("a field of a server", () => {
             )
           const [one, other] = yield* Effect.all([of(samples[key]![0]), of(samples[key]![1])])
           const config = (item: typeof one) =>
-            Either.getOrThrow(ServerConfig.ofEntry(item.entry, { expansion, provenance }))
+            Either.getOrThrow(ServerEntry.ofEntry(item.entry, { expansion, provenance }))
           const place = places[key] ?? key
           // the reader and the Schema
           assert.property(config(one), place)
@@ -549,7 +551,7 @@ describe("a field of a server", () => {
           assert.strictEqual(isSame, !row.identity)
           assert.notStrictEqual(Fingerprint.configuration(config(one)), Fingerprint.configuration(config(other)))
           // the texts that may be templates
-          const sites = ServerConfig.texts(config(one)).filter(({ at }) => at.split(".")[0] === place)
+          const sites = Templates.texts(config(one)).filter(({ at }) => at.split(".")[0] === place)
           assert.strictEqual(sites.length > 0, row.template !== undefined || place === "headers" || key === "oauth")
           // a stronger file that does not have the field, for the same server and for another one
           const merged = (fields: object) => {

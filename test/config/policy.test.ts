@@ -6,7 +6,7 @@ import { hazards } from "../../src/config/hazards.ts"
 import * as PolicyWords from "../../src/config/policyWords.ts"
 import * as Reader from "../../src/config/reader.ts"
 import * as Scope from "../../src/config/Scope.ts"
-import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerEntry from "../../src/config/serverEntry.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Configs from "../support/configs.ts"
 
@@ -576,7 +576,7 @@ describe("a rule with variables", () => {
   })
 })
 
-const entry = (command: string, ...args: ReadonlyArray<string>): ServerConfig.StdioEntry => ({
+const entry = (command: string, ...args: ReadonlyArray<string>): ServerEntry.StdioEntry => ({
   transport: "stdio",
   name: "s",
   enabled: true,

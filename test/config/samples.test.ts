@@ -9,7 +9,7 @@ import * as PolicyWords from "../../src/config/policyWords.ts"
 import * as Reader from "../../src/config/reader.ts"
 import * as Registry from "../../src/config/Registry.ts"
 import type * as Scope from "../../src/config/Scope.ts"
-import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerEntry from "../../src/config/serverEntry.ts"
 import * as ServerPolicy from "../../src/config/ServerPolicy.ts"
 import * as Access from "../../src/config/variableAccess.ts"
 import { documents, json, tableOf } from "../support/documents.ts"
@@ -48,7 +48,7 @@ const readAll = (sample: Samples.Sample) =>
     return Effect.map(read(sample, file, scope), (found) => ({ file, found, scope }))
   })
 
-const templateAt = (entry: ServerConfig.Entry, at: string): string => {
+const templateAt = (entry: ServerEntry.Entry, at: string): string => {
   const [field = "", ...rest] = at.split(".")
   const value: unknown = Object.entries(entry).find(([key]) => key === field)?.[1]
   const key = rest.join(".")
@@ -74,7 +74,7 @@ const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
   const origin = context.scope === "project" ? "workspace" : context.scope === "plugin" ? "plugin" : "home"
   const grants = (context.grants ?? {}) as { readonly [name: string]: ReadonlyArray<string> }
   const inputs = (context.inputs ?? {}) as { readonly [id: string]: string }
-  const result = (entry: ServerConfig.Entry, at: string): Json => {
+  const result = (entry: ServerEntry.Entry, at: string): Json => {
     const template = templateAt(entry, at)
     const own = Array.from(entry.env ?? []).flatMap(([name, value]) =>
       value === null || Interpolation.parse(value).some((part) => typeof part !== "string")

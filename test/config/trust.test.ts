@@ -2,7 +2,7 @@ import * as PlatformError from "@effect/platform/Error"
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Context, Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import type * as ServerConfig from "../../src/config/ServerConfig.ts"
+import type * as ServerEntry from "../../src/config/serverEntry.ts"
 import * as Trust from "../../src/config/Trust.ts"
 import * as TrustStore from "../../src/config/TrustStore.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
@@ -12,7 +12,7 @@ import { storeOf } from "../support/trustStore.ts"
 type Store = TrustStore.TrustStore["Type"]
 type TrustEvent = Extract<McpEvent.McpEvent, { readonly _tag: "TrustChanged" | "TrustIssue" }>
 
-const entry: ServerConfig.StdioEntry = {
+const entry: ServerEntry.StdioEntry = {
   transport: "stdio",
   name: "docs",
   enabled: true,
@@ -57,7 +57,7 @@ const processOver = (store: Store, options?: Partial<Trust.Options>): Effect.Eff
       }
     }
     const context = yield* Layer.build(
-      Trust.layer(options).pipe(
+      Layer.scoped(Trust.Trust, Trust.make(options)).pipe(
         Layer.provide(Layer.succeed(TrustStore.TrustStore, store)),
         Layer.provide(Layer.succeed(McpEvent.McpEvents, bus))
       )
@@ -374,7 +374,7 @@ describe("what a person is shown", () => {
       `${level === "warning" ? "! " : ""}${label}: ${text}`
     )
 
-  const remote: ServerConfig.RemoteEntry = {
+  const remote: ServerEntry.RemoteEntry = {
     transport: "streamable-http",
     name: "docs",
     enabled: true,

@@ -99,7 +99,7 @@ const status = (runtime: McpRuntime.McpRuntime["Type"], server: string, tag: str
 
 describe("a runtime whose servers are found", () => {
   NodeRuntime.test(
-    "is made by discover without servers, and discovery finds them without a runtime",
+    "lists their tools, and discovery finds them without a runtime",
     Effect.gen(function*() {
       const { home, path, root, write } = yield* tree
       const journal = yield* Journal.make
@@ -109,8 +109,11 @@ describe("a runtime whose servers are found", () => {
       assert.deepStrictEqual(found.map(({ name, state }) => [name, state._tag]), [["tool", "Ready"]])
       assert.strictEqual(configs.length, 1)
       assert.isFalse(existsSync(journal.file))
-      const { errors, tools } = yield* NodeMcpRuntime.discover({ ...options, cacheDirectory: "memory", logs: false })
-      assert.deepStrictEqual([errors, tools.map(({ serverName }) => serverName)], [[], ["tool"]])
+      const { missing, tools } = yield* McpRuntime.McpRuntime.pipe(
+        Effect.flatMap((runtime) => runtime.tools),
+        Effect.provide(NodeMcpRuntime.layerConfigured({ ...options, cacheDirectory: "memory", logs: false }))
+      )
+      assert.deepStrictEqual([missing, tools.map(({ serverName }) => serverName)], [[], ["tool"]])
     })
   )
 

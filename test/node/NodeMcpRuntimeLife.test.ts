@@ -2,7 +2,6 @@ import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Schedule } from "effect"
 import type * as ServerConfig from "../../src/config/ServerConfig.ts"
 import * as McpError from "../../src/McpError.ts"
-import * as NodeMcpRuntime from "../../src/node/NodeMcpRuntime.ts"
 import { alive, journalOfMine } from "../faults/stdio.ts"
 import * as Configs from "../support/configs.ts"
 import { gone } from "../support/leaks.ts"
@@ -91,23 +90,20 @@ describe("a lazy server", () => {
   )
 })
 
-describe("discover", () => {
+describe("the first list", () => {
   Node.test(
-    "gives the tools of those that came and the errors of those that did not, in one step",
+    "has the tools of the servers that connected, and the errors of the others",
     Effect.gen(function*() {
       const journal = yield* journalOfMine
       const given = Node.options([Node.small(journal, "good"), absent("bad")], { reconnect: once })
-      yield* Effect.scoped(Effect.gen(function*() {
-        const { errors, runtime, tools } = yield* NodeMcpRuntime.discover({
-          ...given,
-          cacheDirectory: "memory",
-          logs: false
-        })
-        assert.deepStrictEqual(tools.map(({ name }) => name), ["mcp__good__name"])
-        assert.deepStrictEqual(errors.map(({ error, server }) => [server, error?._tag]), [["bad", "SpawnFailed"]])
-        assert.strictEqual(Node.textOf(yield* runtime.callTool("mcp__good__name")), "good")
-        assert.strictEqual(alive(journal).length, 1)
-      }))
+      yield* Node.using(given, (runtime) =>
+        Effect.gen(function*() {
+          const { missing, tools } = yield* runtime.tools
+          assert.deepStrictEqual(tools.map(({ name }) => name), ["mcp__good__name"])
+          assert.deepStrictEqual(missing.map(({ error, server }) => [server, error?._tag]), [["bad", "SpawnFailed"]])
+          assert.strictEqual(Node.textOf(yield* runtime.callTool("mcp__good__name")), "good")
+          assert.strictEqual(alive(journal).length, 1)
+        }))
       assert.deepStrictEqual(alive(journal), [])
     })
   )

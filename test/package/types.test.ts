@@ -81,7 +81,7 @@ describe("NodeMcpRuntime.using", () => {
 import * as NodeKeyValueStore from "@effect/platform-node/NodeKeyValueStore"
 import { Context, Layer, Logger, Schedule } from "effect"
 import {
-  Approval, CircuitBreaker, ConfigDiscovery, Grants, InputHandlers, Limits, McpEvent,
+  Approval, CircuitBreaker, ConfigDiscovery, InputHandlers, Limits, McpEvent,
   OutputGuard, Permissions, ReconnectPolicy, Redaction, RuntimeMetrics, Spill, Teardown, TokenStore, Tokens, ToolCache, ToolHandler, ToolPins, ToolSearch, Trust
 } from "effect-mcp-runtime"
 import { MemoryTransport } from "effect-mcp-runtime/testing"
@@ -99,7 +99,6 @@ export const fit = [
   using(CircuitBreaker.layerNone),
   using(ConfigDiscovery.layerStatic([])),
   using(ConfigDiscovery.layerFiles()),
-  using(Grants.layerMemory),
   using(InputHandlers.layer({})),
   using(Limits.layer({})),
   using(Limits.layerConfig),

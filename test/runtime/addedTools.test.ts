@@ -50,7 +50,7 @@ const running = <A, E>(
       servers: [Pool.remote("s")],
       permissions,
       approval: Approval.layerTest(answers, asked),
-      pins: Layer.provide(ToolPins.layer(), Layer.succeed(TrustStore.TrustStore, own))
+      pins: Layer.provide(Layer.effect(ToolPins.ToolPins, ToolPins.make()), Layer.succeed(TrustStore.TrustStore, own))
     })))
   })
 
@@ -112,7 +112,10 @@ describe("a tool that was added after the first list", () => {
         servers: [Pool.remote("s", { lazy: true })],
         permissions,
         approval: slow,
-        pins: Layer.provide(ToolPins.layer(), Layer.succeed(TrustStore.TrustStore, store))
+        pins: Layer.provide(
+          Layer.effect(ToolPins.ToolPins, ToolPins.make()),
+          Layer.succeed(TrustStore.TrustStore, store)
+        )
       })))
       assert.deepStrictEqual(asked.map(({ rule, subject, tool }) => [subject.name, rule, tool?.name]), [
         ["later", "s/*", "later"]

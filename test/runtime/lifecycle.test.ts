@@ -45,7 +45,7 @@ const mutants: Readonly<Record<string, readonly [text: string, replacement: stri
   "counts no attempt for the storm rule": [`machine.failing ? [...recent, now]`, "false ? [...recent, now]"],
   "connects what was disabled": [`machine.down === "disconnected" ?`, "true ?"],
   "lets disconnect undo disable": [`machine.down === undefined || event.why === "disabled"`, "true"],
-  "keeps callers of one attempt waiting": [`{ _tag: "RejectFirst", error: McpError.notSent(error) }`, ""],
+  "keeps callers of one attempt waiting": [`{ _tag: "RejectFirst", error: Outcome.notSent(error) }`, ""],
   "publishes no switch-off that is over by then": [`off !== undefined && isOn`, "false"],
   "has callers wait for a long delay": [
     `RetryAfter.longestOfCalls : patience`,

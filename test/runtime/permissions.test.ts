@@ -406,7 +406,7 @@ describe("rules given in code", () => {
       const exit = yield* Effect.exit(Effect.scoped(
         Layer.build(Permissions.layer(rules({ allow: ["s/get", "*/get"] }))).pipe(
           Effect.provide(
-            Layer.mergeAll(Approval.layerNone, Grants.layerMemory, McpEvent.layerNone, ToolPins.layerNone)
+            Layer.mergeAll(Approval.layerNone, McpEvent.layerNone, ToolPins.layerNone)
           )
         )
       ))

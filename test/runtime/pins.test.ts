@@ -49,7 +49,7 @@ const withServer = <A, E>(
 const kept = Effect.map(
   Layer.build(Layer.merge(TrustStore.layerMemory, KeyValueStore.layerMemory)),
   (stores) => ({
-    pins: Layer.provide(ToolPins.layer(), Layer.succeedContext(stores)),
+    pins: Layer.provide(Layer.effect(ToolPins.ToolPins, ToolPins.make()), Layer.succeedContext(stores)),
     cache: Layer.fresh(
       Layer.provide(ToolCache.layerPersisted(), Layer.merge(Layer.succeedContext(stores), Pool.McpEvent.layer))
     )

@@ -8,7 +8,7 @@ import * as Nonce from "../../src/safety/Nonce.ts"
 import * as OutputGuard from "../../src/safety/OutputGuard.ts"
 import * as Spill from "../../src/safety/Spill.ts"
 import * as Tokens from "../../src/safety/Tokens.ts"
-import * as ToolResult from "../../src/tools/ToolResult.ts"
+import * as DecodeResult from "../../src/tools/decodeResult.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import * as Heap from "../support/heap.ts"
 import { costlyRuns } from "../support/runs.ts"
@@ -46,7 +46,7 @@ const guarding = (
   })
 
 const result = (content: ReadonlyArray<JsonRpc.JsonObject>, structuredContent?: JsonRpc.Json) => ({
-  content: content.map(ToolResult.decodeContent),
+  content: content.map(DecodeResult.decodeContent),
   structuredContent,
   isError: false
 })

@@ -5,7 +5,7 @@ import * as McpEvent from "../../src/McpEvent.ts"
 import * as OutputGuard from "../../src/safety/OutputGuard.ts"
 import * as Spill from "../../src/safety/Spill.ts"
 import * as Tokens from "../../src/safety/Tokens.ts"
-import * as ToolResult from "../../src/tools/ToolResult.ts"
+import * as DecodeResult from "../../src/tools/decodeResult.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 
 interface Case {
@@ -31,7 +31,7 @@ const guarding = Effect.gen(function*() {
 })
 
 const result = (content: JsonRpc.Json, structuredContent?: JsonRpc.Json) => ({
-  content: [ToolResult.decodeContent(content)],
+  content: [DecodeResult.decodeContent(content)],
   structuredContent,
   isError: false
 })

@@ -72,7 +72,7 @@ export const layerOver = (
       Bulkhead.layer(options.bulkhead),
       breakers(options),
       Credentials.layerNone,
-      Layer.orDie(Permissions.layer(options.permissions)),
+      Layer.orDie(Layer.effect(Permissions.Permissions, Permissions.make(options.permissions))),
       ReconnectPolicy.layer(options.reconnect),
       RuntimeMetrics.layer
     )),

@@ -1,20 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Schema } from "effect"
 import * as FastCheck from "effect/FastCheck"
+import * as DecodeResult from "../../src/tools/decodeResult.ts"
 import * as ToolResult from "../../src/tools/ToolResult.ts"
 import type * as JsonRpc from "../../src/transport/JsonRpc.ts"
 import { runs } from "../support/runs.ts"
 
-const decode = (raw: JsonRpc.JsonObject, era: ToolResult.DecodeOptions["era"] = "session") =>
-  ToolResult.decode(raw, { era })
+const decode = (raw: JsonRpc.JsonObject, era: DecodeResult.DecodeOptions["era"] = "session") =>
+  DecodeResult.decode(raw, { era })
 
-const decoded = (raw: JsonRpc.JsonObject, era?: ToolResult.DecodeOptions["era"]) =>
+const decoded = (raw: JsonRpc.JsonObject, era?: DecodeResult.DecodeOptions["era"]) =>
   Either.getOrThrowWith(decode(raw, era), ({ path }) => new Error(path))
 
-const fault = (raw: JsonRpc.JsonObject, era?: ToolResult.DecodeOptions["era"]) =>
+const fault = (raw: JsonRpc.JsonObject, era?: DecodeResult.DecodeOptions["era"]) =>
   Either.getOrThrow(Either.flip(decode(raw, era))).path
 
-describe("ToolResult.decode", () => {
+describe("DecodeResult.decode", () => {
   it("tells the kinds of content apart and keeps each as it came", () => {
     const content: Array<JsonRpc.JsonObject> = [
       { type: "text", text: "hi", annotations: { priority: 1 } },

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Credentials from "../../auth/Credentials.ts"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
-import * as McpError from "../../McpError.ts"
+import * as ErrorRow from "../../errorRow.ts"
 import type * as McpRuntime from "../../McpRuntime.ts"
 import { nearest, suggestion } from "../../text/nearest.ts"
 import * as Application from "../Application.ts"
@@ -223,7 +223,7 @@ const run: Command.Command["run"] = ({ args: [action = "status", server], isSet,
         yield* screen.note(...notes)
       }
       const isMissing = action === "status" && server !== undefined && logins[0]?.state === "logged-out"
-      if (isMissing) yield* screen.note(McpError.logIn(server))
+      if (isMissing) yield* screen.note(ErrorRow.logIn(server))
       return isMissing ? ExitCode.permission : ExitCode.ok
     }))
 }
