@@ -4,6 +4,7 @@ import type * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import type * as Redacted from "effect/Redacted"
 import type * as McpError from "../McpError.ts"
+import { percentDecoded } from "../text/uriTemplate.ts"
 import type * as Fields from "./fields.ts"
 import * as Interpolation from "./Interpolation.ts"
 import * as ServerConfig from "./ServerConfig.ts"
@@ -42,19 +43,11 @@ export const variables = (entry: Entry): ReadonlyMap<string, string | null> =>
     ...(entry.transport === "stdio" ? entry.withoutEnv ?? [] : []).map((name) => [name, null] as const)
   ])
 
-const decoded = (part: string): string => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
 /** A user and a password in an address become a header, because addresses are shown and logged. */
 const withoutUserinfo = ({ headers, url }: RemoteEntry): Pick<RemoteEntry, "url" | "headers"> => {
   const address = url.includes("${") || !URL.canParse(url) ? undefined : new URL(url)
   if (address === undefined || (address.username === "" && address.password === "")) return { url, headers }
-  const basic = Encoding.encodeBase64(`${decoded(address.username)}:${decoded(address.password)}`)
+  const basic = Encoding.encodeBase64(`${percentDecoded(address.username)}:${percentDecoded(address.password)}`)
   address.username = ""
   address.password = ""
   const has = Array.from(headers?.keys() ?? []).some((header) => header.toLowerCase() === "authorization")

@@ -1,4 +1,5 @@
 /** The structure of JSON Schemas: which keywords hold schemas, where a reference leads, and a walk over all of it. */
+import { percentDecoded } from "../text/uriTemplate.ts"
 import { isObject, type Json, type JsonObject } from "./Json.ts"
 
 /** What a keyword holds: a schema (or a list of them), a list, a map from names to schemas, or plain data. */
@@ -85,14 +86,6 @@ export const walk = (schema: object, visit: (key: string | number, value: unknow
 export const pointer = (path: string, key: string | number): string =>
   `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
 /** The pointer of a reference into the same schema, `""` for all of it; `undefined` if it leads outside. */
 export const localPointer = (root: unknown, ref: string): string | undefined => {
   const id = isObject(root) && typeof root["$id"] === "string" ? root["$id"] : undefined
@@ -107,7 +100,7 @@ export const pointed = (root: unknown, ref: string): Json | undefined => {
   if (pointer === undefined) return undefined
   let node = root as Json // parsed from JSON
   for (const token of pointer.split("/").slice(1)) {
-    const key = decoded(token).replaceAll("~1", "/").replaceAll("~0", "~")
+    const key = percentDecoded(token).replaceAll("~1", "/").replaceAll("~0", "~")
     if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return undefined
     node = (node as JsonObject)[key]! // the items of an array are its own properties too
   }

@@ -23,3 +23,12 @@ export const matcher = (template: string): (uri: string) => boolean => {
     return parts.length === segments.length && fits(uri) && segments.every((segment, at) => segment(parts[at]!))
   }
 }
+
+/** The text without percent-encoding, or as it is if its encoding is invalid. */
+export const percentDecoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

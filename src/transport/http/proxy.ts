@@ -13,6 +13,7 @@ import type * as Tls from "node:tls"
 import * as HostEnvironment from "../../config/HostEnvironment.ts"
 import { isLoopback } from "../../config/remoteHeaders.ts"
 import * as McpError from "../../McpError.ts"
+import { percentDecoded } from "../../text/uriTemplate.ts"
 
 /** `environment`: the proxies of HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY; `direct`: none; or the URL of a proxy. */
 export type Setting = "environment" | "direct" | (string & {}) | Redacted.Redacted
@@ -61,21 +62,13 @@ const covers = (entry: string, host: string, port: number): boolean => {
   return block.check(host, version)
 }
 
-const decoded = (part: string): string => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
 const parse = (text: string): Proxy | undefined => {
   const written = text.includes("://") ? text : `http://${text}`
   const url = URL.canParse(written) ? new URL(written) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
   const secure = url.protocol === "https:"
   const host = bare(url.hostname)
-  const credentials = Buffer.from(`${decoded(url.username)}:${decoded(url.password)}`).toString("base64")
+  const credentials = Buffer.from(`${percentDecoded(url.username)}:${percentDecoded(url.password)}`).toString("base64")
   return {
     address: `${url.protocol}//${url.host}`,
     secure,
