@@ -18,22 +18,13 @@ import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
 import { entryPoints, root, run, sources } from "./package/project.ts"
 import * as Built from "./support/built.ts"
 import * as Compiler from "./support/compiler.ts"
-import { type Block, commands, documents, fence, leadsSomewhere } from "./support/markdown.ts"
+import { type Block, commands, documents, fence, leadsSomewhere, moduleOf, nameOf } from "./support/markdown.ts"
 
 const folder = fileURLToPath(root)
 const scratch = join(folder, "build", `docs-${process.pid}`)
 const blocks = documents.flatMap((document) => document.blocks)
 const programs = blocks.filter(({ language }) => language === "ts")
 const place = ({ document, line }: Block): string => `${document}:${line}`
-const nameOf = ({ document, line }: Block): string => `${document.replaceAll(/[^\w]+/g, "-")}-${line}`
-
-/** A program as a module of its own: within what its comment puts around it. */
-const moduleOf = ({ code, preamble }: Block): string =>
-  preamble === undefined
-    ? code
-    : /^\s*\/\/ here$/m.test(preamble)
-    ? preamble.replace(/^\s*\/\/ here$/m, () => code)
-    : `${preamble}\n${code}`
 
 /** The options of everything that is wired for Node, each as if all of them were optional. */
 const options = `

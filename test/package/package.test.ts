@@ -22,16 +22,16 @@ import { setTimeout } from "node:timers/promises"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import * as Built from "../support/built.ts"
 import { pidsWithArgument } from "../support/leaks.ts"
-import { leadsSomewhere, relativeLinks } from "../support/markdown.ts"
+import { documents, leadsSomewhere, moduleOf, nameOf, relativeLinks } from "../support/markdown.ts"
 import * as StandInDocker from "../support/standInDocker.ts"
+import * as TypeScript5 from "../support/typescript5.ts"
 import { entryPoints, root, run, sources } from "./project.ts"
 
 // Compilers and packers on a busy machine. `vi.setConfig` would reach only the first file of a process.
 const patient = { timeout: 60_000 }
 
 const folder = fileURLToPath(root)
-const readme = readFileSync(new URL("README.md", root), "utf8")
-const programs = Array.from(readme.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code]) => code!)
+const programs = documents.flatMap(({ blocks }) => blocks).filter(({ language }) => language === "ts")
 
 const specifiers = Array.from(entryPoints.keys())
 
@@ -101,9 +101,11 @@ beforeAll(async () => {
   }
   await succeed("tar", ["-xzf", tarball, "--strip-components=1", "-C", join(modules, "effect-mcp-runtime")], work)
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", type: "module" }))
-  programs.forEach((program, at) => writeFileSync(join(consumer, `readme-${at + 1}.ts`), program))
+  mkdirSync(join(consumer, "docs"))
+  for (const program of programs) writeFileSync(join(consumer, "docs", `${nameOf(program)}.ts`), moduleOf(program))
   cpSync(join(folder, "examples"), join(consumer, "examples"), { recursive: true })
   writeFileSync(join(consumer, "inferred.ts"), inferred)
+  writeFileSync(join(consumer, "wrong.ts"), wrong)
   const every = specifiers.map((specifier, at) => `export * as Module${at} from "${specifier}"\n`)
   writeFileSync(join(consumer, "every.ts"), every.join(""))
 }, 120_000)
@@ -142,6 +144,10 @@ export const gateway = NodeMcpServe.make({ servers: [] })
 export const link = NodeStdioLink.layer
 export const server = Effect.map(StdioServer.StdioServer, (made) => made)
 export const test = layerTest({})
+`
+
+const wrong = `import { McpError } from "effect-mcp-runtime"
+export const wrong: number = McpError.isMcpError
 `
 
 /** Two texts in either order. */
@@ -355,30 +361,37 @@ describe("the package", patient, () => {
     assert.includeMembers(expected, [...packages])
   })
 
+  // one after the other: each takes a processor for half a minute
   for (const [module, moduleResolution] of [["NodeNext", "NodeNext"], ["ESNext", "Bundler"]] as const) {
-    it(`type-checks every module, the README's program and the examples with moduleResolution ${moduleResolution}`, async () => {
-      assert.isAbove(programs.length, 0)
-      const compilerOptions = {
-        module,
-        moduleResolution,
-        target: "ES2022",
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        types: ["node"],
-        declaration: true,
-        // Once is enough for the declarations themselves: they are most of the work.
-        skipLibCheck: moduleResolution !== "NodeNext",
-        outDir: moduleResolution
-      }
-      const config = join(consumer, `tsconfig.${moduleResolution}.json`)
-      writeFileSync(config, JSON.stringify({ compilerOptions, include: ["*.ts", "examples/**/*.ts"] }))
-      const { stdout } = await run("tsc", ["-p", config, "--pretty", "false"], { cwd: consumer })
-      const errors = stdout.split("\n").filter((line) => line.includes("error TS") && !unsound.test(line))
-      assert.deepStrictEqual(errors, [])
-      for (const name of [...Object.keys(expected), ...others]) {
-        assert.isTrue(existsSync(join(consumer, moduleResolution, "examples", `${name}.js`)), name)
-      }
-    })
+    for (const version of [7, 5.9]) {
+      const title =
+        `has types for its modules, the documents and the examples: TypeScript ${version}, ${moduleResolution}`
+      it(title, { timeout: 180_000 }, async () => {
+        assert.isAbove(programs.length, 30)
+        const compilerOptions = {
+          module,
+          moduleResolution,
+          target: "ES2022",
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: false,
+          types: ["node"],
+          ...version === 7 ? { declaration: true, outDir: moduleResolution } : { noEmit: true }
+        }
+        const config = join(consumer, `tsconfig.${moduleResolution}.${version}.json`)
+        writeFileSync(config, JSON.stringify({ compilerOptions, include: ["*.ts", "docs/*.ts", "examples/**/*.ts"] }))
+        const tsc = version === 7 ? "tsc" : await TypeScript5.install()
+        const { stdout } = await run(tsc, ["-p", config, "--pretty", "false"], { cwd: consumer })
+        const errors = stdout.split("\n").filter((line) => line.includes("error TS") && !unsound.test(line))
+        // without the declarations it would be `any`, which is a number
+        const planted = errors.filter((line) => line.startsWith("wrong.ts(2,14): error TS2322: "))
+        assert.lengthOf(planted, 1)
+        assert.deepStrictEqual(errors.filter((line) => !planted.includes(line)), [])
+        for (const name of version === 7 ? [...Object.keys(expected), ...others] : []) {
+          assert.isTrue(existsSync(join(consumer, moduleResolution, "examples", `${name}.js`)), name)
+        }
+      })
+    }
   }
 })
 

@@ -36,7 +36,7 @@ export const run = (
         PATH: [options.path, bin, process.env["PATH"]].filter(Boolean).join(delimiter)
       },
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: 60_000
+      timeout: 150_000
     })
     let stdout = ""
     let stderr = ""

@@ -136,3 +136,14 @@ export const commands = (script: string): ReadonlyArray<ReadonlyArray<string>> =
     }
     return words.length === 0 ? [] : [words]
   })
+
+/** The name of a block as a file. */
+export const nameOf = ({ document, line }: Block): string => `${document.replaceAll(/[^\w]+/g, "-")}-${line}`
+
+/** A program with its preamble, as a module. */
+export const moduleOf = ({ code, preamble }: Block): string =>
+  preamble === undefined
+    ? code
+    : /^\s*\/\/ here$/m.test(preamble)
+    ? preamble.replace(/^\s*\/\/ here$/m, () => code)
+    : `${preamble}\n${code}`
