@@ -14,6 +14,7 @@ import * as ExitCode from "../src/cli/ExitCode.ts"
 import * as ConfigFile from "../src/config/ConfigFile.ts"
 import * as Dialect from "../src/config/Dialect.ts"
 import * as Variables from "../src/config/environmentVariables.ts"
+import * as McpError from "../src/McpError.ts"
 import * as ReconnectPolicy from "../src/resilience/ReconnectPolicy.ts"
 import { entryPoints, root, run, sources } from "./package/project.ts"
 import * as Built from "./support/built.ts"
@@ -216,6 +217,35 @@ describe("the documents", () => {
     assert.isAbove(named.length, 50)
     const missing = named.filter((path) => !paths.has(path) && !existsSync(join(folder, path)))
     assert.deepStrictEqual(missing, ["src/cli/commands/ping.ts"])
+  })
+
+  it("quote the messages of a refused call as they are", () => {
+    const refusals: ReadonlyArray<
+      Omit<ConstructorParameters<typeof McpError.PermissionDenied>[0], "server" | "kind" | "name">
+    > = [
+      { why: "unanswered", allow: "files/write_file" },
+      { why: "unanswered", rule: "files/*" },
+      { why: "rule", rule: "files/write_*" },
+      { why: "refused" },
+      { why: "too-long", length: 200_000, limit: 100_000, allow: "files/write_file" },
+      { why: "crowded" },
+      { why: "quarantined", changed: ["/description"] },
+      { why: "changed" },
+      { why: "policy", decision: "denied" },
+      { why: "policy", decision: "not-allowed" }
+    ]
+    const page = documents.find(({ name }) => name === "docs/why-was-my-call-refused.md")!.text
+    const rows = Array.from(
+      page.matchAll(/^\| `(?!why)([a-z-]+)` \| ([^|]+) \| [^|]+ \|$/gm),
+      ([, why, quoted]) => ({ why, quoted: quoted! })
+    )
+    assert.deepStrictEqual(rows.map(({ why }) => why), refusals.map(({ why }) => why))
+    for (const [at, { quoted }] of rows.entries()) {
+      const refusal = { server: "files", kind: "tool", name: "write_file", ...refusals[at]! } as const
+      const { message } = new McpError.PermissionDenied(refusal)
+      const parts = quoted.split("…").map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
+      assert.match(message, new RegExp(parts.join(".*")))
+    }
   })
 
   it("name every host, event, status, metric, preset and inherited variable that there is", () => {
