@@ -109,7 +109,7 @@ export type McpEvent = Data.TaggedEnum<{
     readonly attempts: number
     /** False only if `outcome` is `Success`. */
     readonly isError: boolean
-    /** `ToolError`: the tool reported failure in its result. */
+    /** `ToolError`: the tool reported an error in its result. */
     readonly outcome: "Success" | "ToolError" | "Interrupted" | "Defect" | McpError.RuntimeError["_tag"]
   }
   /** A discovery has ended: the number of servers that may be used, those that are blocked, and the faults. */

@@ -1,4 +1,4 @@
-/** The tools of MCP as tools of Vercel's AI SDK (`ai`). The only module that needs that package. */
+/** MCP tools for the Vercel AI SDK. The only module that imports `ai`. */
 import { dynamicTool, jsonSchema, type ToolSet } from "ai"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,13 +11,13 @@ import * as Promised from "./promised.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
 export interface Options extends Media.Options {
-  /** Lets the SDK ask for approval too, where a rule asks. The runtime decides in any case, and asks `Approval`. */
+  /** The SDK asks for approval too, if a rule does. The runtime still decides, with `Approval`. */
   readonly needsApproval: boolean
 }
 
 const defaults: Options = { ...Media.defaults, needsApproval: false }
 
-/** The output of a tool, as messages keep it. The model gets the text, and the attachments that it can see. */
+/** The output of a tool in messages. The model gets the text and the attachments that it supports. */
 export const Output = Schema.Struct({
   text: Schema.String,
   attachments: Schema.Array(Schema.Struct({
@@ -30,22 +30,22 @@ export const Output = Schema.Struct({
 })
 
 export interface LiveOptions extends ToolHandler.DefinitionsOptions {
-  /** Tools of the application. They win where a name is taken twice. */
+  /** Tools of the application. They take precedence over MCP tools with the same name. */
   readonly own?: ToolSet | undefined
 }
 
-/** Tools for one run of a model over many steps. */
+/** Tools for one run of a model with several steps. */
 export interface Live {
-  /** For `tools`. Pass this object itself, because it grows with the tools that servers add during the run. */
+  /** For `tools`. Pass this object itself, because servers may add tools to it during the run. */
   readonly tools: ToolSet
   /** For `prepareStep`: limits each step to the tools that exist before it. */
   readonly prepareStep: () => Promise<{ readonly activeTools: Array<string> }>
 }
 
 export class AiSdk extends Context.Tag("effect-mcp-runtime/agent/AiSdk")<AiSdk, {
-  /** The tools at this moment. */
+  /** The current tools. */
   readonly toolSet: (options?: ToolHandler.DefinitionsOptions) => Effect.Effect<ToolSet>
-  /** The tools at this moment, and in each step those of that step. */
+  /** Tools that are updated before each step. */
   readonly live: (options?: LiveOptions) => Effect.Effect<Live>
 }>() {}
 
@@ -55,10 +55,10 @@ type ToModelOutput = NonNullable<Parameters<typeof dynamicTool>[0]["toModelOutpu
 
 const toModelOutput = (options: Media.Options): ToModelOutput => ({ output }) =>
   Option.match(decode(output), {
-    onNone: () => ({ type: "error-text", value: "This is not what the tool has given." }),
+    onNone: () => ({ type: "error-text", value: "The output of the tool is not valid." }),
     onSome: ({ attachments, isError, text }) => {
       const shown = Media.shown(attachments, options)
-      // an error result of this SDK holds only text, so with attachments the text alone reports the error
+      // error results of this SDK are text only, so with attachments only the text reports the error
       if (shown.length === 0) return { type: isError ? "error-text" : "text", value: text }
       return {
         type: "content",
@@ -74,7 +74,7 @@ const toModelOutput = (options: Media.Options): ToModelOutput => ({ output }) =>
     }
   })
 
-/** Without a prototype, because the keys are names of servers' tools. */
+/** Without a prototype, because the keys are untrusted names. */
 const empty = (): ToolSet => Object.create(null)
 
 /** Calls are interrupted by the signal of the SDK, and when the scope closes. */
@@ -93,7 +93,7 @@ export const make = (
       dynamicTool({
         description,
         ...(title === undefined ? {} : { title }),
-        // no validation here: the server judges its arguments, and what it says of them goes to the model
+        // not validated here, because the server validates its arguments, and its error goes to the model
         inputSchema: jsonSchema(inputSchema as Parameters<typeof jsonSchema>[0]),
         ...(all.needsApproval ? { needsApproval: requiresApproval } : {}),
         execute: (input, { abortSignal, toolCallId }) =>
@@ -112,7 +112,7 @@ export const make = (
       live: (asked) => {
         const own = asked?.own ?? {}
         const tools = empty()
-        // removed tools stay, because results of earlier steps refer to them, but they are not active
+        // removed tools stay in the object, because results of earlier steps refer to them, but are not active
         const refreshed = Effect.map(toolSet(asked), (now) => {
           Object.assign(tools, now, own)
           return { activeTools: Object.keys({ ...now, ...own }) }

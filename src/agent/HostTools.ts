@@ -1,4 +1,4 @@
-/** The tools of an application, available at once, together with those of MCP servers. */
+/** The tools of an application, which are available at once, together with those of MCP servers. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Mailbox from "effect/Mailbox"
@@ -13,28 +13,28 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolHandler from "./ToolHandler.ts"
 
-/** A tool of the application, in any form with a name. */
+/** A tool of the application, of any type with a name. */
 export interface CoreTool {
   readonly name: string
 }
 
 export interface Options<Core extends CoreTool> {
   readonly core: ReadonlyArray<Core>
-  /** The longest wait for the tools of servers, for each `tools` (default: none). */
+  /** How long each `tools` waits for servers (default: not at all). */
   readonly wait?: Duration.DurationInput | undefined
 }
 
 export interface Tools<Core extends CoreTool> extends Omit<ToolHandler.Definitions, "tools"> {
   /** The `core` of the options, unchanged. */
   readonly core: ReadonlyArray<Core>
-  /** The MCP tools that are ready. None has the name of a core tool. */
+  /** The available MCP tools, except those with the name of a core tool. */
   readonly mcp: ReadonlyArray<ToolHandler.Definition>
-  /** Names that MCP has as well; the application's tools win. */
+  /** The names of MCP tools that core tools replace. */
   readonly shadowed: ReadonlyArray<string>
 }
 
 export interface HostTools<Core extends CoreTool> {
-  /** The tools for the next turn of a model. Newly missing servers are reported by an event and in the log. */
+  /** The tools for the next turn of a model. Logs newly missing servers, and publishes an event about them. */
   readonly tools: (options?: Omit<ToolHandler.DefinitionsOptions, "wait">) => Effect.Effect<Tools<Core>>
 }
 
@@ -47,20 +47,20 @@ const states: { readonly [S in ServerStatus.ServerStatus["_tag"]]: string } = {
   Closed: "is closed",
   Connected: "has not listed its tools yet",
   Connecting: "is still connecting",
-  Disabled: "is switched off",
+  Disabled: "is disabled",
   Failed: "has failed",
-  Idle: "is idle, and its tools are not known yet",
+  Idle: "is idle, with unknown tools",
   NeedsAuth: "needs authorization",
-  Reconnecting: "could not be reached yet"
+  Reconnecting: "is reconnecting"
 }
 
-/** The tag of the error without its message, which may hold text of the server. */
+/** The status and the tag of the error, without its message, which may contain text of the server. */
 const reasonOf = ({ error, status }: Missing): string => {
   if (error?._tag === "ServerUnavailable" && error.why === "connecting") return states.Connecting
   return error === undefined ? states[status._tag] : `${states[status._tag]} (${McpError.label(error)})`
 }
 
-/** Asks the servers for their tools in the background, until the scope closes. */
+/** Lists the tools of servers in the background until the scope closes. */
 export const make = <Core extends CoreTool>(
   { core, wait = 0 }: Options<Core>
 ): Effect.Effect<HostTools<Core>, never, Requirements | Scope.Scope> =>
@@ -91,7 +91,7 @@ export const make = <Core extends CoreTool>(
       shadowed: tools.flatMap(({ name }) => names.has(name) ? [name] : [])
     })
 
-    // a lazy server lists its tools only when they are asked for, and `tools` with no wait never waits for that
+    // starts lazy servers, because `tools` without a wait would not start them
     const wake = Effect.asVoid(runtime.tools)
     const subscription = yield* events.subscribe
     yield* Effect.forkScoped(wake)

@@ -22,7 +22,7 @@ export interface Artifact {
   readonly error: McpError.RuntimeError | undefined
 }
 
-/** A message for a call of a model, else only its content. */
+/** A message for a call with an id, and otherwise only its content. */
 type Answer = string | Array<ContentBlock> | ToolMessage
 
 type Call = (input: unknown, config: ToolRunnableConfig | undefined) => Promise<[Answer, Artifact]>
@@ -44,20 +44,20 @@ export class McpTool extends StructuredTool<JsonRpc.JsonObject, unknown, unknown
     this.description = description
     this.schema = inputSchema
     this.run = run
-    // LangChain would validate the arguments with the patterns of the server's schema, in unbounded time, and throw. The
-    // server validates them, and its error goes to the model.
+    // Skips the validation of LangChain, which runs regular expressions of the server without a time limit, and throws. The
+    // server validates the arguments, and its error goes to the model.
     const open: McpTool = Object.create(this, { schema: { value: {} } })
     this.call = super.call.bind(open)
   }
 
   protected override _call(input: unknown, _: unknown, config?: ToolRunnableConfig): Promise<Answer> {
-    // the cast: LangChain splits the pair, which its types do not say
+    // the cast: LangChain splits the pair, which its types do not express
     return this.run(input, config) as Promise<unknown> as Promise<Answer>
   }
 }
 
 export class LangChain extends Context.Tag("effect-mcp-runtime/agent/LangChain")<LangChain, {
-  /** The tools at this moment. */
+  /** The current tools. */
   readonly tools: (options?: ToolHandler.DefinitionsOptions) => Effect.Effect<Array<McpTool>>
 }>() {}
 
@@ -86,7 +86,7 @@ export const make = (
       const { attachments, error, isError, name, result } = output
       const artifact: Artifact = { structuredContent: result?.structuredContent, attachments, isError, error }
       const content = contentOf(output, all)
-      // LangChain marks every message that it makes as a success
+      // LangChain gives messages that it creates itself the status "success"
       return isError && callId !== undefined
         ? [new ToolMessage({ status: "error", content, artifact, tool_call_id: callId, name }), artifact]
         : [content, artifact]

@@ -1,7 +1,4 @@
-/**
- * The skills of servers (SEP-2640): their list, and their files, each compared with its entry in the list. No file of a
- * skill is read before the skill is loaded.
- */
+/** The skills of servers (SEP-2640). Each file is verified against its entry in the list, and read only when it is needed. */
 import { filterMap } from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -25,13 +22,13 @@ const File = Schema.Struct({
   size: Schema.optional(Schema.NonNegativeInt)
 })
 
-/** A file of a skill, and how its content is checked. */
+/** A file of a skill, with its digest and size. */
 export type File = typeof File.Type
 
-/** An entry of a server's list, all of it untrusted. */
+/** An entry of a server's list. All fields are untrusted. */
 export interface Skill {
   readonly server: string
-  /** The file to load first (`SKILL.md`), which is one of its files. */
+  /** The main file (`SKILL.md`), which is also in `files`. */
   readonly uri: string
   readonly name: string
   readonly description: string | undefined
@@ -39,10 +36,7 @@ export interface Skill {
   readonly files: ReadonlyArray<File>
 }
 
-/**
- * A file differs from its entry, so it is not used. `unlisted`: the entry does not name it. `unverifiable`: the entry has
- * no digest of it.
- */
+/** A file does not match its entry. `unlisted`: the entry has no such file. `unverifiable`: the entry has no digest of it. */
 export class SkillRejected extends Data.TaggedError("SkillRejected")<{
   readonly server: string
   readonly uri: string
@@ -71,7 +65,7 @@ const decodeEntry = Schema.decodeUnknownOption(Schema.Struct({
 }))
 const decodeFile = Schema.decodeUnknownOption(File)
 
-/** The usable skills of a page. */
+/** The valid skills of a page. */
 const skillsOf = (server: string, entries: unknown): ReadonlyArray<Skill> =>
   filterMap(Array.isArray(entries) ? entries : [], (entry: unknown) => decodeEntry(entry))
     .map(({ frontmatter, resources, uri }) => ({
@@ -79,7 +73,7 @@ const skillsOf = (server: string, entries: unknown): ReadonlyArray<Skill> =>
       uri,
       name: frontmatter.name,
       description: typeof frontmatter["description"] === "string" ? frontmatter["description"] : undefined,
-      // the cast: it was parsed from JSON
+      // the cast: parsed from JSON
       frontmatter: frontmatter as JsonObject,
       files: filterMap(resources, (file) => decodeFile(file))
     }))
@@ -103,7 +97,7 @@ const pages = (
 const hasSkills = ({ capabilities: { extensions } }: McpClient.McpClient): boolean =>
   isObject(extensions) && Object.hasOwn(extensions, extension)
 
-/** The skills of a server; none if it does not declare any. Unusable entries are left out. */
+/** The skills of a server; empty if it does not declare the extension. Invalid entries are omitted. */
 export const list = (runtime: Runtime, server: string): Effect.Effect<ReadonlyArray<Skill>, McpError.RuntimeError> =>
   runtime.withClient(
     server,
@@ -119,7 +113,7 @@ const bytesOf = (contents: ReadonlyArray<McpClient.ResourceContents>, uri: strin
   return content._tag === "Text" ? new TextEncoder().encode(content.text) : Buffer.from(content.blob, "base64")
 }
 
-/** A file of a skill. */
+/** Reads and verifies a file of a skill. */
 export const file = (
   runtime: Runtime,
   { files, server }: Skill,
@@ -146,7 +140,7 @@ const jsonOf = (value: Document.Value): Json => {
   return Document.isTable(value) ? Object.fromEntries(Array.from(value, ([key, item]) => [key, jsonOf(item)])) : value
 }
 
-/** The text of a skill's first file without its frontmatter, which must be that of the entry, field by field. */
+/** The main file of a skill without its frontmatter, which must equal that of the entry. */
 export const load = (
   runtime: Runtime,
   skill: Skill,

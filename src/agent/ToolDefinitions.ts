@@ -1,6 +1,6 @@
 /**
- * Tool definitions in the formats of the OpenAI and Anthropic APIs, the tool calls in their answers, and the outputs for
- * the next request. Pure functions over plain data, without a package of theirs.
+ * Tool definitions in the formats of the OpenAI and Anthropic APIs, the tool calls in their responses, and the outputs for
+ * the next request. Pure functions over plain data, without the packages of these APIs.
  */
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"
@@ -14,18 +14,18 @@ import * as ModelSchema from "./modelSchema.ts"
 import * as StrictSchema from "./strictSchema.ts"
 import type * as ToolHandler from "./ToolHandler.ts"
 
-/** The tools of a request, and the way back from its answer. */
+/** The tools of a request, and the function that reads the calls from its response. */
 export interface Offer<Tool, Answer> {
-  /** For the request as it is. */
+  /** Goes into the request unchanged. */
   readonly tools: Array<Tool>
-  /** All calls in an answer, calls of other tools too; `ToolHandler.canHandle` tells them apart. */
+  /** All calls in a response, including calls of other tools, which `ToolHandler.canHandle` distinguishes. */
   readonly calls: (answer: Answer, session?: string) => ReadonlyArray<ToolHandler.Call>
 }
 
 export interface OpenAiOptions {
-  /** Makes schemas strict where that is possible, so that the API enforces them. Other tools stay as they are. */
+  /** Makes schemas strict where possible, so that the API enforces them. Other tools are unchanged. */
   readonly strict: boolean
-  /** Replaces each `$ref` by its target. Strict schemas have none in any case. */
+  /** Replaces each `$ref` by its target. Strict schemas are always inlined. */
   readonly inline: boolean
 }
 
@@ -88,12 +88,12 @@ export interface AnthropicAnswer {
 
 export type AnthropicMessage = ReturnType<typeof anthropicResults>
 
-// once for all turns of a model
+// cached for all turns of a model
 const referring = once((schema: JsonObject) => ModelSchema.make(schema, false))
 const inlined = once((schema: JsonObject) => ModelSchema.make(schema, true))
 const strictOf = once((schema: JsonObject) => StrictSchema.make(inlined(schema)))
 
-/** The items by the names that an API takes: those that match stay, and `fresh` makes numbered ones for the others. */
+/** The items by names that an API accepts: matching names are unchanged, and `fresh` makes numbered names for the others. */
 const named = <A extends { readonly name: string }>(
   items: ReadonlyArray<A>,
   pattern: RegExp,
@@ -108,17 +108,17 @@ const named = <A extends { readonly name: string }>(
   return byName
 }
 
-/** A name that every API takes. */
+/** A name that every API accepts. */
 const qualified = ({ name, server = "tool" }: ToolHandler.Definition, at: number): string =>
   ToolName.qualify(server, at === 1 ? name : `${name} ${at}`, "double")
 
-/** A tool in the format of an API, and the arguments for its server from those of a call, if they differ. */
+/** A tool in the format of an API, and the conversion of arguments for its server, if one is needed. */
 interface Converted<Tool> {
   readonly tool: Tool
   readonly argumentsOf: ((args: unknown) => unknown) | undefined
 }
 
-/** The names that an API takes, and a tool under such a name in its format. */
+/** The names that an API accepts, and the conversion of a tool with such a name. */
 interface Format<Tool> {
   readonly names: RegExp
   readonly convert: (tool: ToolHandler.Definition, options: OpenAiOptions) => Converted<Tool>
@@ -149,7 +149,7 @@ const callOf = (id: unknown, name: unknown, args: unknown): ReadonlyArray<Called
 
 const parse = Schema.decodeUnknownEither(Schema.parseJson())
 
-/** Without the `null`s of strict mode. Arguments that are not JSON are left to the handler, which tells the model. */
+/** Removes the `null` values of strict mode. Leaves invalid JSON to the handler, which reports it to the model. */
 const withoutAbsent = (schema: JsonObject) => (args: unknown): unknown => {
   const value = typeof args === "string" ? Either.getOrUndefined(parse(args)) : args
   return isObject(value) ? StrictSchema.withoutAbsent(value, schema) : args
@@ -177,15 +177,10 @@ export const openAiChat = offering(
     (tool_calls ?? []).flatMap(({ function: called, id }) => called === undefined ? [] : [{ id, ...called }])
 )
 
-/**
- * The messages that follow the message with the calls: one for each call, and one of the user with the images, because the
- * output of a tool is text only.
- */
+/** The messages after the one with the calls: one per call, and a user message with the images, because outputs are text. */
 export const openAiChatResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<Media.Options>) => {
   const messages = outputs.map((output) => {
-    const notes = imagesOf(output, options).map(({ reference }) =>
-      `(${reference} is shown in the message that follows.)`
-    )
+    const notes = imagesOf(output, options).map(({ reference }) => `(${reference} is in the next message.)`)
     return { role: "tool" as const, tool_call_id: output.callId, content: [output.text, ...notes].join("\n") }
   })
   const content = outputs.flatMap((output) =>
@@ -204,7 +199,7 @@ export const openAiResponses = offering(
     answer.flatMap((item) => item.type === "function_call" ? callOf(item.call_id, item.name, item.arguments) : [])
 )
 
-/** The items of the next `input`, one for each call. */
+/** The items for the next `input`, one per call. */
 export const openAiResponsesResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<Media.Options>) =>
   outputs.map((output) => {
     const { callId, text } = output
@@ -220,10 +215,10 @@ export const openAiResponsesResults = (outputs: ReadonlyArray<ToolHandler.Output
     }
   })
 
-/** The names of properties that Anthropic takes at the root. */
+/** The property names that Anthropic accepts at the root. */
 const property = /^[a-zA-Z0-9_.-]{1,64}$/
 
-/** A schema with names of properties that Anthropic takes, and the arguments by the names that were replaced. */
+/** A schema with property names that Anthropic accepts, and the conversion of arguments to the original names. */
 const withNames = (schema: JsonObject): Converted<JsonObject> => {
   const all = entriesOf(schema["properties"])
   if (all.every(([name]) => property.test(name))) return { tool: schema, argumentsOf: undefined }
@@ -264,7 +259,7 @@ export const anthropic: (
 
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const
 
-/** The message that follows the message with the calls, with a block for each. */
+/** The message after the message with the calls, with a block per call. */
 export const anthropicResults = (outputs: ReadonlyArray<ToolHandler.Output>, options?: Partial<Media.Options>) => {
   const images = (output: ToolHandler.Output) =>
     imagesOf(output, options).flatMap(({ data, mimeType }) => {
@@ -281,12 +276,12 @@ export const anthropicResults = (outputs: ReadonlyArray<ToolHandler.Output>, opt
         tool_use_id: output.callId,
         is_error: output.isError,
         content: [
-          // an empty text is refused
-          { type: "text" as const, text: output.text.trim() === "" ? "(nothing)" : output.text },
+          // the API rejects an empty text
+          { type: "text" as const, text: output.text.trim() === "" ? "(empty)" : output.text },
           ...(output.isError ? [] : images(output))
         ]
       })),
-      // a result with an error must be text only, and results must come first
+      // error results must be text only, and results must precede images
       ...outputs.flatMap((output) => output.isError ? images(output) : [])
     ]
   }

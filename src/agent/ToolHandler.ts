@@ -91,7 +91,7 @@ export interface Output {
   readonly result: McpRuntime.CallResult | undefined
 }
 
-/** The calls of a model as events. `outcome` is that of `CallEnded`; texts of servers are escaped. */
+/** Events of the calls of a model. `outcome` is as in `McpEvent.CallEnded`; texts of servers are escaped. */
 export type Event = Data.TaggedEnum<{
   Began: { readonly callId: string; readonly name: string; readonly session: string | undefined }
   Progress: { readonly callId: string; readonly name: string; readonly progress: McpClient.Progress }
@@ -125,16 +125,16 @@ type Requirements =
   | SearchSession.SearchSessions
   | ToolCatalog.ToolCatalog
 
-/** The longest name that is looked up. */
+/** Longer names are not looked up. */
 const maxName = 512
 
 const maxTitle = 256
 const maxDescription = 4096
 
-/** The longest arguments that come as a text. */
+/** The limit of arguments as text, in characters. */
 const maxArguments = 4 * 1024 * 1024
 
-/** The unread events of a subscriber. */
+/** Unread events per subscriber. */
 const eventCapacity = 256
 
 /** How long a search waits for connecting servers; their tools appear in later searches. */
@@ -143,7 +143,7 @@ const searchWait = Duration.seconds(5)
 /** The names of definitions that are remembered for `canHandle`. */
 const maxRemembered = 10_000
 
-/** The model of an application that names none: its context is never full. */
+/** Used if the application names no model: an unlimited context. */
 const anyModel: AutoSearch.Model = { contextWindow: Infinity, toolCalling: true }
 
 const search = AutoSearch.definition.name
@@ -165,27 +165,27 @@ const invalid = (detail: string) =>
 
 const parse = Schema.decodeUnknownEither(Schema.parseJson())
 
-/** The arguments as an object, in any of the forms of APIs. */
+/** The arguments as an object, from any format of the APIs. */
 const argumentsOf = (given: unknown): Effect.Effect<JsonObject, McpError.InvalidArguments> =>
   Effect.gen(function*() {
     const isText = typeof given === "string"
     if (isText && given.length > maxArguments) {
-      return yield* invalid(`they have ${given.length} characters, and ${maxArguments} are the most`)
+      return yield* invalid(`the arguments have ${given.length} characters (limit: ${maxArguments})`)
     }
     const parsed = isText ? parse(given.trim() === "" ? "null" : given) : Either.right(given)
     const value = (yield* Effect.mapError(parsed, () =>
-      invalid("they are not valid JSON; write one JSON object, and nothing before or behind it"))) ?? {}
-    // the cast: it comes from JSON, or from an API that has parsed JSON
+      invalid("the arguments are not valid JSON; send one JSON object and nothing else"))) ?? {}
+    // the cast: parsed from JSON, here or by the API
     if (isObject(value)) {
       return value as JsonObject
     }
-    return yield* invalid(`they are ${Array.isArray(value) ? "a list" : `a ${typeof value}`} and not an object`)
+    return yield* invalid(`the arguments are ${Array.isArray(value) ? "a list" : `a ${typeof value}`}, not an object`)
   })
 
-/** Characters of a server's text about an error. */
+/** The limit of the server's text in an error, in characters. */
 const maxErrorText = 4096
 
-/** An error as text for a model: our text first, then the server's, guarded and without secrets. */
+/** An error as text for a model: the text of this runtime, then that of the server, guarded and redacted. */
 export const errorText = (
   error: McpError.RuntimeError,
   tool: string,
@@ -195,7 +195,7 @@ export const errorText = (
   Effect.gen(function*() {
     const { next, theirs, what } = McpError.forModel(error)
     const ours = redactor.text(`Error (${error._tag}): ${what} ${next}`)
-    // cut twice, because the first cut can leave half of a secret at its end
+    // cut again after the redaction, because the first cut may split a secret
     const text = redactor.text((theirs ?? "").slice(0, 4 * maxErrorText)).slice(0, maxErrorText).trim()
     if (text === "") return ours
     const rendered = yield* guard.renderText(text, { server: error.server, tool, kind: "error" })
@@ -223,7 +223,7 @@ const make: Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope
   const toolsWithin = (wait: Duration.DurationInput | undefined): Effect.Effect<McpRuntime.Tools> =>
     wait === undefined ? runtime.tools : runtime.offered(wait).tools
 
-  /** The tools of servers, without those that have a name of ours and so could not be called. */
+  /** The tools of servers, without those that a tool of this runtime shadows. */
   const entriesOf = ({ tools }: McpRuntime.Tools): ReadonlyArray<ToolIndex.Entry> =>
     tools.filter(({ name }) => !ours.has(name))
       .map(({ name, serverName, tool }) => ({ name, server: serverName, tool: cleaned(tool) }))
@@ -251,7 +251,7 @@ const make: Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope
       return { tools: all, missing: found.missing, searching: offer.searching }
     })
 
-  /** Tools for apps only do not exist for a model. */
+  /** App-only tools are hidden from models. */
   const isHidden = (entry: ToolIndex.Entry | undefined): boolean => entry !== undefined && Tool.isAppOnly(entry.tool)
 
   /** Suggests only tools that a model may call. */
@@ -288,7 +288,7 @@ const make: Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope
       })
       const { isError, metadata: { maxResultChars, serverName: server, toolName: tool } } = result
       const { attachments, text } = yield* guard.render(result, { server, tool, maxResultChars })
-      return AgentTools.answer(isError ? `The tool reports that it has failed:\n${text}` : text, {
+      return AgentTools.answer(isError ? `The tool reported an error:\n${text}` : text, {
         attachments,
         isError,
         result
@@ -299,7 +299,7 @@ const make: Effect.Effect<ToolHandler["Type"], never, Requirements | Scope.Scope
     Effect.gen(function*() {
       const query = yield* Effect.mapError(
         AutoSearch.decodeQuery(args),
-        () => invalid("a search needs a `query`, in a few words")
+        () => invalid("`query` is missing; describe the tool in a few words")
       )
       const tools = Effect.map(toolsWithin(searchWait), entriesOf)
       const found = yield* sessions.session(session ?? "", { model: anyModel, tools }).search(query)

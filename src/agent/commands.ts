@@ -1,4 +1,4 @@
-/** The prompts of all servers as commands that a person gives. */
+/** The prompts of all servers as slash commands. */
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import type * as McpClient from "../client/McpClient.ts"
@@ -12,7 +12,7 @@ import type * as ToolCatalog from "../tools/ToolCatalog.ts"
 import * as ToolName from "../tools/ToolName.ts"
 import type * as ToolHandler from "./ToolHandler.ts"
 
-/** A message of a prompt. Its text is labelled with its server. */
+/** A message of a prompt. The text is labelled with the server. */
 export interface CommandMessage extends Pick<ToolHandler.Output, "text" | "attachments"> {
   readonly role: "user" | "assistant"
 }
@@ -25,7 +25,7 @@ export interface Command {
   readonly title: string | undefined
   readonly description: string | undefined
   readonly arguments: McpClient.Prompt["arguments"]
-  /** Takes arguments by name, or a text as `parseLine` reads it. */
+  /** Accepts arguments by name, or a line for `parseLine`. */
   readonly run: (
     args?: Readonly<Record<string, string>> | string,
     options?: McpRuntime.RequestOptions
@@ -50,8 +50,8 @@ const maxName = 128
 const maxDescription = 1024
 
 /**
- * Values by argument name: `name=value` sets that argument, other words fill the rest in order, and the last argument
- * takes all words that are left. `undefined` if there are more words than arguments.
+ * Parses a line into values by argument name: `name=value` sets an argument, other words fill the remaining arguments in
+ * order, and the last argument takes all remaining words. `undefined` if there are more words than arguments.
  */
 export const parseLine = (line: string, names: ReadonlyArray<string>): ReadonlyMap<string, string> | undefined => {
   const values = new Map<string, string>()
@@ -74,7 +74,7 @@ export const parseLine = (line: string, names: ReadonlyArray<string>): ReadonlyM
 export const make = ({ guard, permissions, runtime }: Services): Effect.Effect<Commands> => {
   const command = (prompt: Prompt): Command => {
     const { description, name, server, title } = prompt
-    /** The arguments with cleaned texts, by the names of the server. */
+    /** The arguments with cleaned texts, by their names on the server. */
     const shown = new Map(prompt.arguments.map(({ description, name, required }) => [
       name,
       { name: HiddenText.brief(name, maxName), description: HiddenText.brief(description, maxDescription), required }
@@ -91,7 +91,7 @@ export const make = ({ guard, permissions, runtime }: Services): Effect.Effect<C
       if (values === undefined) {
         return invalid(
           "",
-          names.length === 0 ? "the command takes no arguments" : "there are more words than arguments"
+          names.length === 0 ? "the command takes no arguments" : "there are more values than arguments"
         )
       }
       const entries: Array<readonly [string, string]> = []
@@ -101,7 +101,7 @@ export const make = ({ guard, permissions, runtime }: Services): Effect.Effect<C
         else if (required) return invalid(name, "the argument is required")
       }
       const unknown = Array.from(values.keys()).find((key) => !shown.has(key) && !names.includes(key))
-      if (unknown !== undefined) return invalid(unknown, "there is no such argument")
+      if (unknown !== undefined) return invalid(unknown, "the argument is unknown")
       return Effect.succeed(Object.fromEntries(entries))
     }
 

@@ -1,10 +1,10 @@
 /**
- * The attachments that can be shown to a model. One that an API refuses costs the whole conversation, so only those that
- * every API takes are shown; the text names the others.
+ * Selects the attachments for a model: only types that every API accepts, because a rejected attachment fails the whole
+ * request. The text of the output names the others.
  */
 import type * as OutputGuard from "../safety/OutputGuard.ts"
 
-/** The attachments that are shown to a model: their types, and the size of the largest. */
+/** The types and the maximum size of attachments for a model. */
 export interface Options {
   readonly mediaTypes: ReadonlyArray<string>
   readonly maxMediaBytes: number

@@ -1,11 +1,11 @@
 /**
- * The JSON Schema of a tool's arguments as APIs take it: known keywords only, and at the root an object with properties in
- * place of a choice between schemas. The choice becomes one object with the properties of all, and a sentence.
+ * Converts the JSON Schema of a tool's arguments for model APIs: known keywords only, and an object at the root. A choice
+ * between schemas at the root becomes one object with all properties, and a sentence in its description.
  */
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import { entriesOf, type Holds, keywords, listOf, pointed, textsOf, walk } from "../json/schema.ts"
 
-/** The schemas that inlining may make of one, and how deep they may be nested. */
+/** The limits of inlining: the number of schemas and their depth. */
 const maxSchemas = 5000
 const maxDepth = 64
 
@@ -17,7 +17,7 @@ type Copy = (value: Json, inner: Inner) => Json | undefined
 /** Without the keys whose value is `undefined`. */
 export const defined = (schema: JsonObject): JsonObject => Object.fromEntries(entriesOf(schema))
 
-/** The entries as an object, in which `__proto__` is a key like any other. */
+/** Maps the entries of an object. `__proto__` is an ordinary key in the result. */
 const mapOf = (value: Json, inner: Inner): JsonObject =>
   Object.fromEntries(entriesOf(value).map(([name, each]) => [name, inner(each)]))
 
@@ -56,11 +56,11 @@ const rows: ReadonlyArray<readonly [copy: Copy, keywords: string]> = [
   [where(Array.isArray), "examples"],
   [(value) => nonEmpty(unique(listOf(value))), "enum"],
   [(value) => nonEmpty(textsOf(value)), "required"],
-  // their meaning depends on the draft, or on the keywords beside them
+  // handled separately, because they depend on the draft or on other keywords
   [() => undefined, "additionalItems dependencies example items"]
 ]
 
-/** The keywords that are kept. */
+/** The copied keywords. */
 const copies: ReadonlyMap<string, Copy> = new Map(
   rows.flatMap(([copy, keywords]) => keywords.split(" ").map((keyword) => [keyword, copy] as const))
 )
@@ -74,10 +74,10 @@ const typeOf = (type: Json | undefined, nullable: boolean): Json | undefined => 
   return known.length === 1 && typeof type === "string" ? known[0] : known
 }
 
-/** References that are kept, because they lead to the same place in the result. */
+/** References that are still valid in the result. */
 const keepable = /^#\/(\$defs|definitions)\/[^/~%]+$/
 
-/** Left out with inlining, because nothing refers to them. */
+/** Omitted when inlining, because nothing refers to them. */
 const definitionKeys = new Set(["$defs", "definitions"])
 
 const withKnownKeywords = (source: JsonObject, inline: boolean): JsonObject => {
@@ -109,7 +109,7 @@ const withKnownKeywords = (source: JsonObject, inline: boolean): JsonObject => {
   return schema(source, 0, [])
 }
 
-/** The copy of a schema with the keywords whose form depends on the draft, in the form of the current one. */
+/** Converts keywords whose form depends on the draft to the current draft. */
 const currentDraft = (value: JsonObject, copy: JsonObject, inner: Inner): JsonObject => {
   const { additionalItems, dependencies, dependentRequired, items } = value
   const out: Record<string, Json | undefined> = { ...copy }
@@ -132,10 +132,10 @@ const currentDraft = (value: JsonObject, copy: JsonObject, inner: Inner): JsonOb
   return out
 }
 
-/** Keywords that must not be at the root. */
+/** Keywords that APIs reject at the root. */
 const forbidden = new Set(["$ref", "allOf", "anyOf", "const", "enum", "not", "oneOf", "type"])
 
-/** The nesting and the number of choices that are read. */
+/** The limits of the choices that are merged. */
 const maxChoices = 1000
 const maxNesting = 16
 
@@ -145,7 +145,7 @@ interface Part {
   readonly description: string | undefined
 }
 
-/** Adds properties. One that is there with another schema gets both, under a keyword. */
+/** Adds properties. A property with two different schemas gets both under a keyword. */
 const join = (into: Map<string, Json>, properties: ReadonlyMap<string, Json>, keyword: string): void => {
   for (const [name, schema] of properties) {
     const before = into.get(name)
@@ -184,7 +184,7 @@ const object = (schema: JsonObject): JsonObject => {
       }
       const wanted = branches.map((branch) => branch.required.filter((name) => !required.has(name)))
       if (wanted.some((names) => names.length > 0)) {
-        notes.push(`Needed besides: ${wanted.map((names) => names.join(" and ") || "nothing").join(", or ")}.`)
+        notes.push(`Also required: ${wanted.map((names) => names.join(" and ") || "nothing").join(", or ")}.`)
       }
     }
     return {
@@ -195,7 +195,7 @@ const object = (schema: JsonObject): JsonObject => {
   }
 
   const { description, properties, required } = part(schema, 0)
-  // parts that each allow no other properties would together allow none at all
+  // dropped, because merged parts that each forbid other properties would forbid all properties
   const composed = ["$ref", "allOf", "anyOf", "oneOf"].some((key) => schema[key] !== undefined)
   const isKept = (key: string) => !forbidden.has(key) && !(composed && /^(additional|unevaluated)Properties$/.test(key))
   return defined({
@@ -209,7 +209,7 @@ const object = (schema: JsonObject): JsonObject => {
 
 const nothing: Part = { properties: new Map(), required: [], description: undefined }
 
-/** Without definitions that nothing refers to, because they cost tokens. */
+/** Removes definitions without references, because they cost tokens. */
 const needed = (schema: JsonObject): JsonObject => {
   const { $defs, definitions, ...rest } = schema
   const reached = new Set<string>()
@@ -230,6 +230,6 @@ const needed = (schema: JsonObject): JsonObject => {
   return { ...rest, ...left("$defs", $defs), ...left("definitions", definitions) }
 }
 
-/** With `inline`, replaces each `$ref` by its target; one that leads back to itself, by a schema that takes anything. */
+/** `inline` replaces each `$ref` by its target, and a recursive one by a schema that accepts any value. */
 export const make = (schema: JsonObject, inline: boolean): JsonObject =>
   needed(object(withKnownKeywords(schema, inline)))

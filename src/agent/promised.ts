@@ -1,4 +1,4 @@
-/** Effects as promises with signals, for libraries that know nothing else. Each runs as a fiber of the scope. */
+/** Runs effects as promises with abort signals. Each runs in a fiber of the scope. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 
-/** If the signal interrupts the effect, the promise is rejected with the reason of the signal. */
+/** Rejects with the reason of the signal if the signal interrupts the effect. */
 export type Run = <A>(effect: Effect.Effect<A>, signal?: AbortSignal) => Promise<A>
 
 export const make: Effect.Effect<Run, never, Scope.Scope> = Effect.gen(function*() {

@@ -1,19 +1,19 @@
 /**
- * Schemas for OpenAI's strict mode, in which a model must name every property: an optional one is `null` instead, and is
- * removed before the call. Some schemas have no strict form.
+ * Schemas for OpenAI's strict mode, in which every property is required. An optional property accepts `null`, which is
+ * removed before the call. Not every schema has a strict form.
  */
 import { isObject, type Json, type JsonObject } from "../json/Json.ts"
 import { entriesOf, listOf, textsOf } from "../json/schema.ts"
 import { defined } from "./modelSchema.ts"
 
-/** The limits of the API, over one schema. */
+/** The limits of the API for one schema. */
 const most = { properties: 5000, depth: 10, choices: 1000, characters: 120_000 }
 
 const formats = new Set(["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"])
 
 const kept = ["exclusiveMaximum", "exclusiveMinimum", "maximum", "maxItems", "minimum", "minItems", "multipleOf"]
 
-/** Keywords that strict mode does not have, and that change which values a schema takes. */
+/** Keywords that strict mode does not support, and that cannot be dropped because they change the accepted values. */
 const opening = ["patternProperties", "propertyNames", "if", "not", "dependentSchemas", "prefixItems", "$ref"]
 
 const takesNull = (schema: Json | undefined): boolean =>
@@ -33,7 +33,7 @@ const orNull = (schema: JsonObject): JsonObject => {
   }
 }
 
-/** A schema with the only part of its `allOf`; `undefined` if there are several. */
+/** Merges an `allOf` with a single part; `undefined` if it has several. */
 const withoutAllOf = ({ allOf, ...rest }: JsonObject): JsonObject | undefined => {
   if (!Array.isArray(allOf)) return rest
   const [only, ...others] = listOf(allOf)
@@ -45,7 +45,7 @@ export const make = (root: JsonObject): JsonObject | undefined => {
   const left = { ...most }
   let isPossible = true
 
-  /** The schema has no strict form if one of its parts has none. */
+  /** Marks the whole schema as having no strict form. */
   const refused = (): JsonObject => {
     isPossible = false
     return {}
@@ -94,7 +94,7 @@ export const make = (root: JsonObject): JsonObject | undefined => {
       ...words,
       enum: choices,
       const: constant,
-      // patterns that look around are refused
+      // the API rejects lookaround
       pattern: typeof pattern === "string" && !pattern.includes("(?") ? pattern : undefined,
       format: typeof format === "string" && formats.has(format) ? format : undefined,
       ...Object.fromEntries(kept.map((key) => [key, schema[key]])),
@@ -107,7 +107,7 @@ export const make = (root: JsonObject): JsonObject | undefined => {
   return isPossible && Object.values(left).every((rest) => rest >= 0) ? made : undefined
 }
 
-/** The alternatives of a schema that has a strict form. */
+/** The alternatives of a schema with a strict form. */
 const alternativesOf = (value: Json | undefined): ReadonlyArray<JsonObject> => {
   const schema = isObject(value) ? withoutAllOf(value) : undefined
   if (schema === undefined) return []
@@ -116,8 +116,8 @@ const alternativesOf = (value: Json | undefined): ReadonlyArray<JsonObject> => {
 }
 
 /**
- * Arguments without each `null` in the place of an optional property that does not take `null`. A property that is optional
- * in one alternative and required in another is left as it is.
+ * Removes each `null` of an optional property that does not accept `null`. A property that is optional in one alternative and
+ * required in another is unchanged.
  */
 export const withoutAbsent = (value: unknown, schema: Json): unknown => without(value, alternativesOf(schema))
 

@@ -1,6 +1,6 @@
 /**
- * A span around an operation on a server, after OpenTelemetry's semantic conventions for MCP, and its W3C trace context
- * in the request's `_meta` (SEP-414), so that the server's spans become its children. Without a tracer it costs nothing.
+ * A span for each operation on a server, by OpenTelemetry's semantic conventions for MCP. Its W3C trace context is sent in
+ * the `_meta` of the request (SEP-414), so that spans of the server become its children. No cost without a tracer.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -34,11 +34,11 @@ export interface Operation {
   readonly config?: ServerConfig.ServerConfig | undefined
   /** The connection of the last attempt, read when the operation has ended. */
   readonly client?: Pick<McpClient.McpClient, "protocolVersion" | "transport"> | undefined
-  /** The caller's own `_meta`; its keys win. */
+  /** The `_meta` of the caller. Its keys take precedence. */
   readonly meta?: JsonRpc.JsonObject | undefined
 }
 
-/** Effect's default tracer, by its fiber ref, because an application may have loaded a second copy of effect. */
+/** Effect's default tracer, read from its fiber ref, because an application may load a second copy of effect. */
 const native: Tracer.Tracer = Context.get(
   FiberRefs.getOrDefault(FiberRefs.empty(), DefaultServices.currentServices),
   Tracer.Tracer
@@ -47,20 +47,20 @@ const native: Tracer.Tracer = Context.get(
 const hasTracer = (fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean =>
   fiber.currentTracer !== native && fiber.getFiberRef(FiberRef.currentTracerEnabled)
 
-/** True where the application has provided a tracer and not switched it off. */
+/** True if the application has provided and not disabled a tracer. */
 export const isTraced: Effect.Effect<boolean> = Effect.withFiberRuntime((fiber) => Effect.succeed(hasTracer(fiber)))
 
-/** The error of the span for a result that reports failure; the caller gets the result. */
+/** The error of the span if the result reports an error. The caller still gets the result. */
 class ReportedFailure extends Data.TaggedError("ToolError") {
-  override readonly message = "the tool reported failure in its result"
+  override readonly message = "the tool reported an error in its result"
 }
 
 const reportsFailure = (value: unknown): boolean => Predicate.hasProperty(value, "isError") && value.isError === true
 
 /**
- * Runs with the `_meta` to send: the caller's own, and the trace context of a span of this operation, if the application
- * has a tracer. The span has kind `client`, and the outcome in `error.type`: the code of a `RemoteError`, the tag of any
- * other error, `tool_error` for a result that reports failure, `Interrupted`, `Defect`.
+ * Runs an operation in a span, with the `_meta` to send: that of the caller and the trace context of the span, if the
+ * application has a tracer. The span has kind `client`, and the outcome in `error.type`: the code of a `RemoteError`, the
+ * tag of any other error, `tool_error` for a result that reports an error, `Interrupted`, or `Defect`.
  */
 export const traced = <A, E, R>(
   operation: Operation,
@@ -77,7 +77,7 @@ export const traced = <A, E, R>(
       return Effect.onExit(Effect.withParentSpan(running, span), (exit) =>
         Effect.map(Clock.currentTimeNanos, (now) => {
           for (const [key, value] of shown(attributesAtEnd(operation, exit), text)) span.attribute(key, value)
-          // A span that ends with an error has the status that goes with `error.type`.
+          // ends the span with an error, so that its status matches `error.type`
           if (Exit.isSuccess(exit) && reportsFailure(exit.value)) span.end(now, Exit.fail(new ReportedFailure()))
         }))
     })
@@ -85,7 +85,7 @@ export const traced = <A, E, R>(
 
 type Attributes = Readonly<Record<string, string | number | undefined>>
 
-/** The attributes with a value. A URL identifies a resource as a whole, so more of it is kept than of a name. */
+/** The attributes with a value, truncated. URIs have a higher limit, because only the whole URI identifies a resource. */
 const shown = (attributes: Attributes, hide: Redaction.Redactor["text"]) =>
   Object.entries(attributes).flatMap(([key, value]) => {
     const limit = key === "mcp.resource.uri" ? 1024 : 256
@@ -138,28 +138,25 @@ const outcome = (exit: Exit.Exit<unknown, unknown>): Attributes => {
     return { "error.type": typeof tag === "string" ? tag : "_OTHER" }
   }
   if (error._tag !== "RemoteError") return { "error.type": McpError.label(error) }
-  // The convention: the code of JSON-RPC is the type of the error.
+  // by the convention, the JSON-RPC code is the type of the error
   return { "error.type": String(error.code), "rpc.response.status_code": String(error.code) }
 }
 
 const w3cIds = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-/
-/** Printable, and at most the 512 characters that the W3C recommendation asks receivers to pass on. */
+/** Printable, and at most 512 characters, which receivers must propagate by the W3C recommendation. */
 const w3cState = /^[\x20-\x7e]{1,512}$/
 
 const call = (target: unknown, method: string): unknown =>
   Predicate.hasProperty(target, method) && Predicate.isFunction(target[method]) ? target[method]() : undefined
 
-/** The vendors' part of the context. Effect's spans have none; the OpenTelemetry span inside one does. */
+/** The `tracestate`. Effect's spans have none, but the wrapped OpenTelemetry span has. */
 const traceStateOf = (span: Tracer.Span): string | undefined => {
   const context = call(Predicate.hasProperty(span, "span") ? span.span : undefined, "spanContext")
   const state = call(Predicate.hasProperty(context, "traceState") ? context.traceState : undefined, "serialize")
   return typeof state === "string" && w3cState.test(state) ? state : undefined
 }
 
-/**
- * Adds the context in the keys that SEP-414 reserves, unless the ids are not those of W3C, which receivers refuse, or the
- * caller has a `traceparent`, because the state of one trace says nothing about another.
- */
+/** Adds the keys of SEP-414, unless the ids are not valid for W3C, or the caller has set another `traceparent`. */
 const withTraceContext = (span: Tracer.Span, meta: JsonRpc.JsonObject | undefined): JsonRpc.JsonObject | undefined => {
   const traceparent = `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
   if (!w3cIds.test(traceparent) || (meta !== undefined && Object.hasOwn(meta, "traceparent"))) return meta

@@ -1,9 +1,9 @@
 /**
  * Counts and durations of calls, and the state of servers, in Effect's metric registry.
  *
- * `mcp.client.operation.duration` is the metric of OpenTelemetry's semantic conventions for MCP, in seconds; the others
- * are those of this package. Each has the tag `mcp.server.name`, and those of failures `error.type`. Names that a server
- * chooses, such as those of its tools, are no tags, because the registry never forgets one.
+ * `mcp.client.operation.duration` follows OpenTelemetry's semantic conventions for MCP; the other metrics are specific to
+ * this package. All have the tag `mcp.server.name`, and those of failures `error.type`. Names chosen by servers, such as tool
+ * names, are not used as tags, because the registry keeps every tag value forever.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -19,20 +19,20 @@ import type * as McpEvent from "../McpEvent.ts"
 import type * as CircuitBreaker from "../resilience/CircuitBreaker.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 
-/** How a call ended, in the words of the event `CallEnded`. */
+/** The outcome of a call, as in the event `CallEnded`. */
 export type Outcome = Extract<McpEvent.McpEvent, { readonly _tag: "CallEnded" }>["outcome"]
 
-/** The metrics of one server. All is synchronous, and less than a microsecond a call. */
+/** The metrics of one server. All functions are synchronous. */
 export interface ServerMetrics {
   /** `mcp.calls.active`, until `callEnded`. */
   readonly callBegan: () => void
-  /** `mcp.calls`, `mcp.client.operation.duration`, and `mcp.errors` for every outcome but `Success`. */
+  /** `mcp.calls`, `mcp.client.operation.duration`, and `mcp.errors` for every outcome except `Success`. */
   readonly callEnded: (outcome: Outcome, millis: number) => void
   /** `mcp.reconnects`. */
   readonly reconnected: () => void
-  /** `mcp.circuit.state`: 0 closed, 1 half open, 2 open, 3 isolated. */
+  /** `mcp.circuit.state`: 0 closed, 1 half-open, 2 open, 3 isolated. */
   readonly breaker: (state: CircuitBreaker.State["_tag"]) => void
-  /** `mcp.connections`: how many are open. */
+  /** `mcp.connections`: the number of open connections. */
   readonly connections: (open: number) => void
   /** `mcp.tool_cache.hits`. */
   readonly cacheHit: () => void
@@ -41,7 +41,7 @@ export interface ServerMetrics {
 }
 
 export class RuntimeMetrics extends Context.Tag("effect-mcp-runtime/observability/RuntimeMetrics")<RuntimeMetrics, {
-  /** The metrics of a server, the same object at every call. */
+  /** The metrics of a server. Returns the same object for each call. */
   readonly for: (server: string) => ServerMetrics
 }>() {}
 
@@ -49,10 +49,10 @@ const duration = MetricKey.histogram(
   "mcp.client.operation.duration",
   // the boundaries of the convention
   MetricBoundaries.fromIterable([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]),
-  "How long calls of tools take, in seconds."
+  "Duration of tool calls, in seconds."
 ).pipe(
   MetricKey.tagged("mcp.method.name", "tools/call"),
-  // where Effect's exporters look for the unit
+  // the exporters of Effect read the unit from this tag
   MetricKey.tagged("unit", "s")
 )
 
@@ -64,7 +64,7 @@ const untagged: ReadonlyArray<MetricLabel.MetricLabel> = []
 const makeServer = (server: string) => {
   const name = MetricLabel.make("mcp.server.name", UntrustedText.excerpt(server, 128))
 
-  // Made from a tagged key and kept, because `Metric.tagged` looks the key up with every update.
+  // created once from a tagged key, because `Metric.tagged` looks up the key at each update
   const metric = <Type extends MetricKeyType.MetricKeyType.Untyped>(
     key: MetricKey.MetricKey<Type>,
     ...labels: ReadonlyArray<MetricLabel.MetricLabel>
@@ -77,7 +77,7 @@ const makeServer = (server: string) => {
 
   const gauge = (name: string, description: string) => metric(MetricKey.gauge(name, { description })).register()
 
-  /** Adds the difference, so that several runtimes with a server of this name sum up. */
+  /** Adds the difference, so that the values of several runtimes with this server are summed. */
   const level = (name: string, description: string) => {
     const { unsafeModify } = gauge(name, description)
     let current = 0
@@ -87,10 +87,10 @@ const makeServer = (server: string) => {
     }
   }
 
-  const ended = counter("mcp.calls", "Calls of tools that have ended.")
+  const ended = counter("mcp.calls", "Completed tool calls.")
   const success = metric(duration)
-  const setActive = level("mcp.calls.active", "Calls of tools under way.")
-  const state = gauge("mcp.circuit.state", "0 closed, 1 half open, 2 open, 3 isolated.")
+  const setActive = level("mcp.calls.active", "Tool calls in flight.")
+  const state = gauge("mcp.circuit.state", "0 closed, 1 half-open, 2 open, 3 isolated.")
   let running = 0
   const metrics: ServerMetrics = {
     callBegan: () => setActive(++running),
@@ -99,14 +99,14 @@ const makeServer = (server: string) => {
       ended()
       if (outcome === "Success") return success.unsafeUpdate(millis / 1_000, untagged)
       const type = MetricLabel.make("error.type", outcome === "ToolError" ? "tool_error" : outcome)
-      counter("mcp.errors", "Calls of tools that did not succeed.", type)()
+      counter("mcp.errors", "Failed tool calls.", type)()
       metric(duration, type).unsafeUpdate(millis / 1_000, untagged)
     },
-    reconnected: counter("mcp.reconnects", "Connections that replaced a lost one."),
+    reconnected: counter("mcp.reconnects", "Reconnects."),
     breaker: (next) => state.unsafeUpdate(circuitStates.indexOf(next), untagged),
     connections: level("mcp.connections", "Open connections."),
-    cacheHit: counter("mcp.tool_cache.hits", "Lists of tools that were known and fresh."),
-    cacheMiss: counter("mcp.tool_cache.misses", "Lists of tools that had to be fetched.")
+    cacheHit: counter("mcp.tool_cache.hits", "Tool lists served from the cache."),
+    cacheMiss: counter("mcp.tool_cache.misses", "Tool lists fetched from the server.")
   }
   const settle = (): void => {
     running = 0
@@ -117,7 +117,7 @@ const makeServer = (server: string) => {
   return { metrics, settle }
 }
 
-/** When the scope closes, nothing is active, connected or open any more. */
+/** Resets the gauges when the scope closes. */
 export const make: Effect.Effect<RuntimeMetrics["Type"], never, Scope.Scope> = Effect.gen(function*() {
   const servers = new Map<string, ReturnType<typeof makeServer>>()
   yield* Effect.addFinalizer(() => Effect.sync(() => servers.forEach(({ settle }) => settle())))

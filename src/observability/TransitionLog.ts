@@ -1,6 +1,6 @@
 /**
- * One line of log for each transition of a server: failures as warnings, recoveries as information, the rest for
- * debugging. A line holds no text of a server and no payload.
+ * Logs each transition of a server in one line: failures as warnings, recoveries as information, all others for debugging. A
+ * line contains no payload and no text of a server.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,15 +21,15 @@ import * as Redaction from "../safety/Redaction.ts"
 import * as Scoped from "../scoped.ts"
 import { excerpt, listed } from "../text/UntrustedText.ts"
 
-/** Lines that a busy application may leave unwritten; the oldest are lost first. */
+/** Lines that wait to be written. The oldest are dropped. */
 const backlog = 1_024
 
-/** How long the end of the scope waits for the last lines. */
+/** How long closing the scope waits for the last lines. */
 const lastLines = Duration.seconds(1)
 
 /**
- * Writes the events published from now on; when the scope closes, what was published before is still written. Its scope
- * has to outlive the runtime, because the teardown is written too.
+ * Logs events from now on. Events that were published before the scope closes are still logged. The scope must outlive the
+ * runtime, because the teardown is logged too.
  */
 export const make: Effect.Effect<void, never, McpEvent.McpEvents | Scope.Scope> = Effect.gen(function*() {
   const events = yield* McpEvent.McpEvents
@@ -44,17 +44,17 @@ export const make: Effect.Effect<void, never, McpEvent.McpEvents | Scope.Scope> 
   }
   const writer = yield* Effect.forkScoped(Stream.runForEach(Mailbox.toStream(lines), write))
   yield* Effect.addFinalizer(() => Effect.zipRight(lines.end, BoundedWait.within(lastLines)(Fiber.await(writer))))
-  // A synchronous listener: a subscription would wake a fiber for every call, and lose transitions behind many calls.
+  // A synchronous listener, because a subscription would wake a fiber for every call, and drop transitions behind many calls.
   yield* Scoped.listen(() =>
     events.onEvent((event) => {
       const line = lineOf(event)
-      // before the redaction, which takes longer than the line
+      // checked before the redaction, which is slow
       if (line !== undefined && LogLevel.greaterThanEqual(line.level, minimum)) lines.unsafeOffer(line)
     })
   )
 })
 
-/** Provide it to the layer of the runtime, not beside it. */
+/** Provide it to the layer of the runtime; do not merge it. */
 export const layer: Layer.Layer<never, never, McpEvent.McpEvents> = Layer.scopedDiscard(make)
 
 const logging = (level: LogLevel.LogLevel) => (server: string | undefined, message: string) => ({
@@ -65,25 +65,24 @@ const logging = (level: LogLevel.LogLevel) => (server: string | undefined, messa
 
 type Line = ReturnType<ReturnType<typeof logging>>
 
-/** Without a server for lines about all of them. */
 const debug = logging(LogLevel.Debug)
 const info = logging(LogLevel.Info)
 const warning = logging(LogLevel.Warning)
 
-/** A warning in bad times, and for debugging otherwise. */
-const warningIf = (isBad: boolean) => isBad ? warning : debug
+/** A warning if something failed, and otherwise for debugging. */
+const warningIf = (isFailure: boolean) => isFailure ? warning : debug
 
 const list = (names: ReadonlyArray<string>, most = 10): string => listed(names.map((name) => excerpt(name, 64)), most)
 
 const names = (those: ReadonlyArray<{ readonly server: string }>): string => list(those.map(({ server }) => server))
 
-/** In whole milliseconds, because finer times are noise to a reader. */
+/** In whole milliseconds. */
 const time = (duration: Duration.DurationInput): string => {
   const millis = Math.round(Duration.toMillis(duration))
   return millis === 0 ? "0ms" : Duration.format(Duration.millis(millis))
 }
 
-/** The field of an error that explains it, and no text of a server, because a log is kept. */
+/** The field that explains an error, without text of a server. */
 const detailOf = Match.type<McpError.McpError>().pipe(
   Match.tag("HandshakeFailed", "NetworkError", "RemoteError", ({ code }) => code),
   Match.tags({
@@ -106,13 +105,13 @@ const reason = (error: McpError.McpError): string => {
 }
 
 const circuits = {
-  Closed: (server: string) => info(server, "the circuit is closed again"),
-  HalfOpen: (server: string) => debug(server, "the circuit is half open: one call may try"),
-  Open: (server: string) => warning(server, "the circuit is open: calls fail at once"),
-  Isolated: (server: string) => warning(server, "the circuit is isolated: calls fail until it is reset")
+  Closed: (server: string) => info(server, "circuit closed"),
+  HalfOpen: (server: string) => debug(server, "circuit half-open: the next call is a probe"),
+  Open: (server: string) => warning(server, "circuit open: calls fail at once"),
+  Isolated: (server: string) => warning(server, "circuit isolated: calls fail until it is reset")
 }
 
-/** The lines of the statuses. Remembers the servers in trouble, because only their recovery is news. */
+/** The lines of statuses. Remembers failing servers, because only their recovery is logged as information. */
 const makeStatusLine = (now: () => number) => {
   const troubled = new Set<string>()
   const timeTo = (millis: number): string => time(Math.max(0, millis - now()))
@@ -129,59 +128,62 @@ const makeStatusLine = (now: () => number) => {
   return ({ previous, server, status }: ServerStatus.Change): Line | undefined => {
     if (previous?._tag === "Connected" && status._tag === "Connected") {
       const { pausedUntil } = status
-      // Any other change is one of the tools, which `ToolsRefreshed` logs.
+      // any other change is about tools, which `ToolsRefreshed` logs
       if (pausedUntil === undefined || pausedUntil === previous.pausedUntil) return undefined
-      return info(server, `paused for ${timeTo(pausedUntil)}, as the server asks (Retry-After)`)
+      return info(server, `paused for ${timeTo(pausedUntil)} (Retry-After)`)
     }
     if (previous?._tag === status._tag && status._tag !== "Reconnecting") return undefined
     return Match.valueTags(status, {
       Disabled: ({ why }) => ended(server, `disabled (${why})`),
       Blocked: ({ why }) => trouble(server, `blocked (${why})`),
-      NeedsAuth: ({ error }) => trouble(server, `needs a login: ${reason(error)}`),
+      NeedsAuth: ({ error }) => trouble(server, `needs login: ${reason(error)}`),
       Idle: () => debug(server, "idle"),
       Connecting: () => debug(server, "connecting"),
       Connected: ({ era }) =>
         troubled.delete(server)
-          ? info(server, `connected again (${era} era)`)
+          ? info(server, `reconnected (${era} era)`)
           : debug(server, `connected (${era} era)`),
       Reconnecting: ({ attempt, error, until }) =>
-        trouble(server, `not connected; attempt ${attempt} in ${timeTo(until)}: ${reason(error)}`),
-      Failed: ({ error }) => trouble(server, `given up: ${reason(error)}`),
+        trouble(server, `reconnecting: attempt ${attempt} in ${timeTo(until)}, after ${reason(error)}`),
+      Failed: ({ error }) => trouble(server, `failed: ${reason(error)}`),
       Closed: () => ended(server, "closed")
     })
   }
 }
 
-/** The line of an event that is a transition. */
+/** The line of an event; `undefined` if it is not a transition. */
 const makeLine = (now: () => number): (event: McpEvent.McpEvent) => Line | undefined =>
   Match.type<McpEvent.McpEvent>().pipe(
     Match.tags({
       StatusChanged: makeStatusLine(now),
       BreakerChanged: ({ server, state }) => circuits[state](server),
       ListFailed: ({ error, list, server }) =>
-        warningIf(list === "tools")(server, `its ${list} could not be listed: ${reason(error)}`),
+        warningIf(list === "tools")(server, `listing ${list} failed: ${reason(error)}`),
       ToolsRefreshed: ({ rejected, server, tools }) =>
-        debug(server, `offers ${tools} tools${rejected === 0 ? "" : `, and ${rejected} that cannot be offered`}`),
+        debug(server, `${tools} tools listed${rejected === 0 ? "" : `, ${rejected} rejected`}`),
       Closed: ({ end: { how, took }, server }) =>
-        warningIf(how === "killed" || how === "abandoned")(server, `the connection ended (${how}) in ${time(took)}`),
+        warningIf(how === "killed" || how === "abandoned")(server, `connection closed (${how}) in ${time(took)}`),
       Installing: ({ awaitedBy, launcher, server }) =>
         awaitedBy === "connect"
-          ? info(server, `${excerpt(launcher, 64)} is still installing it`)
-          : warning(server, `${excerpt(launcher, 64)} is still installing it; the close waits for the install`),
+          ? info(server, `${excerpt(launcher, 64)} is still installing the server`)
+          : warning(
+            server,
+            `${excerpt(launcher, 64)} is still installing the server; closing waits for the installation`
+          ),
       ToolQuarantined: ({ changes, server, tool }) => {
-        const what = `the tool ${excerpt(tool, 64)} is not what it was when it was first seen`
+        const what = `tool ${excerpt(tool, 64)} quarantined, because its definition changed`
         return warning(server, `${what} (${list(changes.map(({ path }) => path), 3)})`)
       },
       PermissionDecided: ({ by, decision, kind, name, origin, rule, server }) => {
         const why = rule === undefined ? by : `${by}: ${excerpt(rule, 256)}`
-        const subject = `to a ${origin} (${why}): the ${kind} ${excerpt(name, 256)}`
+        const subject = `for ${origin} (${why}): ${kind} ${excerpt(name, 256)}`
         return decision === "deny" ? info(server, `denied ${subject}`) : debug(server, `allowed ${subject}`)
       },
       OutputFlagged: ({ server, signals, tool }) => {
         const levels = ["high", "medium", "low"] as const
         const worst = levels.find((level) => signals.some((signal) => signal.level === level))
-        const what = worst === undefined ? "hides something" : `reads like orders to a model (${worst})`
-        return info(server, `what ${excerpt(tool, 64)} gave ${what}; it is labelled`)
+        const what = worst === undefined ? "contains hidden text" : `looks like instructions to a model (${worst})`
+        return info(server, `output of ${excerpt(tool, 64)} ${what}; it is labelled`)
       },
       CacheIssue: ({ detail, server }) => warning(server, `cache: ${excerpt(detail, 256)}`),
       StartupComplete: ({ failed, ready, took }) => {
@@ -193,30 +195,30 @@ const makeLine = (now: () => number): (event: McpEvent.McpEvent) => Line | undef
         const errors = issues.filter(({ severity }) => severity === "error")
         const first = errors[0] === undefined ? "" : `; ${excerpt(errors[0].message, 256)}`
         const waiting = blocked.filter(({ why }) => why === "untrusted")
-        const untrusted = waiting.length === 0 ? "" : `; to be approved first: ${names(waiting)}`
-        const message = `configuration found: ${servers} servers, ${errors.length} faults${untrusted}${first}`
+        const untrusted = waiting.length === 0 ? "" : `; waiting for approval: ${names(waiting)}`
+        const message = `configuration loaded: ${servers} servers, ${errors.length} errors${untrusted}${first}`
         return warningIf(errors.length + waiting.length > 0)(undefined, message)
       },
       TrustChanged: ({ server, status }) => {
-        if (status._tag === "Pending") return debug(server, `waits for approval (${status.why})`)
+        if (status._tag === "Pending") return debug(server, `waiting for approval (${status.why})`)
         const { grants } = status
-        return info(server, grants.length === 0 ? "approved" : `approved; it may read ${list(grants)}`)
+        return info(server, grants.length === 0 ? "approved" : `approved; may read ${list(grants)}`)
       },
       TrustIssue: ({ detail, server }) => warning(server, `trust: ${excerpt(detail, 256)}`),
       ConfigurationReloaded: ({ report: { added, changed, failed, removed } }) => {
         const counts = `${added.length} added, ${removed.length} removed, ${changed.length} changed`
-        const failures = failed.length === 0 ? "" : `; not changed: ${names(failed)}`
+        const failures = failed.length === 0 ? "" : `; failed: ${names(failed)}`
         return warningIf(failed.length > 0)(undefined, `configuration reloaded: ${counts}${failures}`)
       },
-      LoginBegan: ({ server }) => debug(server, "a person is asked to log in"),
+      LoginBegan: ({ server }) => debug(server, "login started"),
       LoginEnded: ({ outcome, server }) =>
         outcome === "Success"
           ? info(server, "logged in")
-          : warning(server, `the login ended without success (${outcome.toLowerCase()})`),
-      TokenRenewed: ({ server }) => debug(server, "the login was renewed"),
+          : warning(server, `login failed (${outcome.toLowerCase()})`),
+      TokenRenewed: ({ server }) => debug(server, "token renewed"),
       TeardownBegan: ({ servers }) => debug(undefined, `teardown of ${servers} servers`),
       TeardownComplete: ({ report, took }) =>
-        debug(undefined, `teardown complete in ${time(took)}: ${report.servers.length} connections ended`)
+        debug(undefined, `teardown complete in ${time(took)}: ${report.servers.length} connections closed`)
     }),
     Match.orElse(() => undefined)
   )

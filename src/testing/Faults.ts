@@ -1,11 +1,11 @@
-/** Faults of a peer in memory: set one by one, or drawn from a seed. */
+/** Faults of a peer in memory: set individually, or drawn from a seed. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { PCGRandom } from "effect/Utils"
 import * as McpError from "../McpError.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 
-/** How a connection ends: gives the client's error for a request with this outcome. */
+/** How a connection ends: returns the error of the client for a request with this outcome. */
 export interface End {
   (server: string, outcome: McpError.Outcome, stderrTail: string | undefined): McpError.ConnectError
 }
@@ -27,7 +27,7 @@ export const lost = (
 
 export type Direction = "to-peer" | "to-client"
 
-/** How late a message arrives. Messages never overtake each other. */
+/** The delay of a message. Messages stay in order. */
 export type Delay =
   | Duration.DurationInput
   | ((message: JsonRpc.Incoming, direction: Direction) => Duration.DurationInput)
@@ -40,15 +40,15 @@ export interface Rates {
   readonly drop?: number | undefined
   /** Messages in flight to the client are lost when the connection breaks. */
   readonly discard?: number | undefined
-  /** An answer never arrives. */
+  /** A response never arrives. */
   readonly lose?: number | undefined
-  /** An answer arrives twice. */
+  /** A response arrives twice. */
   readonly duplicate?: number | undefined
-  /** An answer is followed by one to a request that was never made. */
+  /** A response is followed by another one with an unknown id. */
   readonly stray?: number | undefined
   /** A message is preceded by a line that is not JSON. */
   readonly garbage?: number | undefined
-  /** A message is late by up to `maxDelay`, and with it the messages behind it. */
+  /** A message, and those behind it, are delayed by up to `maxDelay`. */
   readonly delay?: number | undefined
   /** Default: one second. */
   readonly maxDelay?: Duration.DurationInput | undefined
@@ -66,7 +66,7 @@ const generators = (seed: number): Active["generator"] => {
   }
 }
 
-/** Draws for rates that are all 0. */
+/** The generator when all rates are 0. */
 const idle = new PCGRandom(0)
 
 class Active {
@@ -78,34 +78,34 @@ class Active {
   readonly refusals: number = 0
   readonly connectDelay: Duration.Duration = Duration.zero
   readonly rates: Rates = {}
-  /** One generator per connection and direction, so that the traffic of one connection does not change another. */
+  /** One generator per connection and direction, so that the traffic of connections is independent. */
   readonly generator: (index: number) => PCGRandom = () => idle
 }
 
 const happens = (random: PCGRandom, rate: number | undefined): boolean => random.number() < (rate ?? 0)
 
-/** The switches of a peer. A fault applies to open and future connections until `heal`. */
+/** The faults of a peer. A fault applies to open and future connections until `heal`. */
 export type Controls = Faults["controls"]
 
-/** The faults of one peer as they are now. */
+/** The current faults of one peer. */
 export class Faults {
   active = new Active()
-  /** Open while the peer reads. */
+  /** Closed while the peer hangs. */
   readonly reading: Effect.Latch = Effect.unsafeMakeLatch(true)
 
   readonly controls = {
     /** Stops reading: messages queue up, and the connection is lost after the server's `stallTimeout`. */
     hang: Effect.zipRight(this.#set({ hanging: true }), this.reading.close),
     unhang: Effect.zipRight(this.#set({ hanging: false }), this.reading.open),
-    /** Keeps reading and working, but sends nothing. */
+    /** Continues to read and to handle messages, but sends nothing. */
     halfClose: this.#set({ halfClosed: true }),
     delay: (delay: Delay) => this.#set({ delay }),
-    /** Sends each answer this many more times. */
+    /** Repeats each response this many times. */
     duplicate: (copies: number) => this.#set({ copies }),
     /** Refuses the next connects (default: all). */
     refuseConnect: (refusal: End, refusals = Infinity) => this.#set({ refusal, refusals }),
     slowConnect: (duration: Duration.DurationInput) => this.#set({ connectDelay: Duration.decode(duration) }),
-    /** Random faults. The same seed and the same program give the same faults. */
+    /** Random faults. The same seed and program produce the same faults. */
     chaos: (seed: number, rates: Rates) => Effect.suspend(() => this.#set({ rates, generator: generators(seed) })),
     heal: Effect.zipRight(this.#set(new Active()), this.reading.open)
   }
@@ -116,7 +116,7 @@ export class Faults {
     })
   }
 
-  /** Counts one connect; gives the end of a connect that is refused. */
+  /** Counts a connect. Returns its end if it is refused. */
   admit(): End | undefined {
     const { generator, rates, refusal, refusals } = this.active
     if (refusals === 0) return happens(generator(0), rates.refuse) ? reset : undefined

@@ -1,7 +1,6 @@
 /**
- * An MCP server in memory, written as data: tools, resources, prompts, in either era of the protocol.
- *
- * It is a `MemoryTransport.Peer`, so it takes every fault.
+ * An MCP server in memory, declared as data: tools, resources and prompts, in both eras of the protocol. It is a
+ * `MemoryTransport.Peer`, so all faults apply to it.
  */
 import * as Effect from "effect/Effect"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
@@ -11,7 +10,7 @@ import * as MemoryTransport from "./MemoryTransport.ts"
 
 export { Refused }
 
-/** One request, and what its handler can do besides answering. */
+/** A request, and functions for its handler. */
 export interface Context {
   readonly io: MemoryTransport.Io
   readonly era: Transport.Era
@@ -19,19 +18,19 @@ export interface Context {
   readonly method: string
   readonly params: JsonRpc.JsonObject
   readonly clientCapabilities: JsonRpc.JsonObject
-  /** Reports progress, if the client asked for it. */
+  /** Reports progress, if the client requested it. */
   readonly progress: (progress: number, total?: number, message?: string) => Effect.Effect<void>
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<void>
   /**
    * Sends the client a request: `elicitation/create`, `sampling/createMessage`, `roots/list`. In the stateless era this
-   * ends the round, and the handler runs again from its beginning when the answer is there.
+   * ends the round, and the handler runs again from the start when the answer arrives.
    */
   readonly ask: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Refused>
   /** Succeeds when the client cancels the request. */
   readonly cancelled: Effect.Effect<void>
 }
 
-/** The result of a request. Where it can be a text, the text stands for a result with this one text in it. */
+/** The result of a request. A string, where allowed, is short for a result with one text. */
 export type Answer<A = JsonRpc.JsonObject> = Effect.Effect<A, Refused>
 
 interface Named {
@@ -57,7 +56,7 @@ export interface Resource extends Named {
 }
 
 export interface Template extends Named {
-  /** With `{variables}`, each of which matches anything but a slash. */
+  /** With `{variables}`, which match any text without a slash. */
   readonly uriTemplate: string
   readonly mimeType?: string | undefined
   readonly read: (uri: string, context: Context) => Answer<string | JsonRpc.JsonObject>
@@ -65,11 +64,11 @@ export interface Template extends Named {
 
 export interface Prompt extends Named {
   readonly arguments?: ReadonlyArray<Named & { readonly required?: boolean | undefined }> | undefined
-  /** A text stands for one message of the user. */
+  /** A string is short for one user message. */
   readonly get: (args: JsonRpc.JsonObject, context: Context) => Answer<string | JsonRpc.JsonObject>
 }
 
-/** The tools, resources and prompts of a server, which may change while it runs. */
+/** The tools, resources and prompts of a server. `update` changes them. */
 export interface Offer {
   readonly tools?: ReadonlyArray<Tool> | undefined
   readonly resources?: ReadonlyArray<Resource> | undefined
@@ -78,15 +77,15 @@ export interface Offer {
 }
 
 export interface Options extends Offer, MemoryTransport.PeerOptions {
-  /** `null`: an anonymous server, which only the stateless era allows. */
+  /** `null` for an anonymous server, which only the stateless era allows. */
   readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string } | null | undefined
   /** Default: both. */
   readonly era?: Transport.Era | "both" | undefined
-  /** Versions of the session era, best first. */
+  /** Versions of the session era, preferred first. */
   readonly sessionVersions?: ReadonlyArray<string> | undefined
-  /** Versions of the stateless era, best first. */
+  /** Versions of the stateless era, preferred first. */
   readonly statelessVersions?: ReadonlyArray<string> | undefined
-  /** Default: those that the offer needs. */
+  /** Default: those that the tools, resources and prompts need. */
   readonly capabilities?: JsonRpc.JsonObject | undefined
   readonly instructions?: string | undefined
   /** The values that complete an argument. */
@@ -96,9 +95,9 @@ export interface Options extends Offer, MemoryTransport.PeerOptions {
   /** Caching hints of the stateless era. */
   readonly ttlMs?: number | undefined
   readonly cacheScope?: "public" | "private" | undefined
-  /** Handlers of further requests, or in place of those of the protocol. */
+  /** Handlers of other requests. They replace the built-in handlers. */
   readonly methods?: Readonly<Record<string, (params: JsonRpc.JsonObject, context: Context) => Answer>> | undefined
-  /** Finishes and answers cancelled requests, as careless servers do. */
+  /** Completes cancelled requests and sends their responses (default: no). */
   readonly ignoresCancellation?: boolean | undefined
   /** Runs beside each connection. */
   readonly onConnect?: ((io: MemoryTransport.Io) => Effect.Effect<void>) | undefined
@@ -107,15 +106,15 @@ export interface Options extends Offer, MemoryTransport.PeerOptions {
 }
 
 export interface Server extends MemoryTransport.Peer {
-  /** The number of times a tool was started; a round of input is not a new start. */
+  /** How often a tool was started. Later input rounds are not counted. */
   readonly executions: (tool: string) => number
-  /** Notifies every connection that is ready; in the stateless era, the subscriptions whose filter matches. */
+  /** Notifies all initialized connections, or in the stateless era the subscriptions with a matching filter. */
   readonly notify: (method: string, params?: JsonRpc.JsonObject) => Effect.Effect<void>
-  /** Replaces parts of the offer, and notifies of the lists that changed. */
+  /** Replaces tools, resources or prompts, and notifies clients of the changed lists. */
   readonly update: (offer: Offer) => Effect.Effect<void>
   /** Ends the subscriptions of the stateless era gracefully. */
   readonly endSubscriptions: Effect.Effect<void>
-  /** Notifies the subscribers of this resource. */
+  /** Notifies the subscribers of a resource. */
   readonly resourceUpdated: (uri: string) => Effect.Effect<void>
 }
 
@@ -151,7 +150,7 @@ export const make = (options: Options = {}): Effect.Effect<Server> =>
         Effect.suspend(() => {
           const changed = Object.entries(offer).filter(([, items]) => items !== undefined)
           state.offer = { ...state.offer, ...Object.fromEntries(changed) }
-          // templates are resources to the protocol
+          // templates have no notification of their own
           const names = new Set(changed.map(([part]) => part === "templates" ? "resources" : part))
           return Effect.forEach(names, (name) => notify(`notifications/${name}/list_changed`), { discard: true })
         }),

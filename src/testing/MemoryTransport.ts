@@ -1,8 +1,8 @@
 /**
  * A transport to a peer in the same process, with faults.
  *
- * Time is Effect's `Clock`, so `TestClock` drives it, and every random choice comes from a seed. Messages cross as JSON
- * text, in order, and never inside the call that sends them. `MemoryServer` is a peer that is a whole MCP server.
+ * It uses Effect's `Clock`, so `TestClock` controls it, and takes random choices from a seed. Messages are JSON text and
+ * arrive in order, asynchronously. `MemoryServer` is a peer that implements an MCP server.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,56 +18,53 @@ import * as Transport from "../transport/Transport.ts"
 import { Connection } from "./connection.ts"
 import * as Faults from "./Faults.ts"
 
-/** The peer's side of one connection. */
+/** One connection, as the peer sees it. */
 export interface Io {
   /** 1 for the first connection of the peer, 2 for the second. */
   readonly connection: number
   readonly config: ServerConfig.ServerConfig
   /** Sends any value as JSON, even one that is not a message. */
   readonly send: (message: unknown) => Effect.Effect<void>
-  /** Fails one request and keeps the connection, as HTTP does with a status. */
+  /** Fails one request and keeps the connection, like an HTTP error status. */
   readonly fail: (id: JsonRpc.Id, error: (server: string) => McpError.CallError) => Effect.Effect<void>
   readonly stderr: (text: string) => Effect.Effect<void>
-  /** Evaluates the predicates of `until` again. */
+  /** Evaluates the predicates of `until`. */
   readonly stir: Effect.Effect<void>
   /** Ends the connection after the messages in flight have arrived. */
   readonly end: (end?: Faults.End) => Effect.Effect<void>
 }
 
-/**
- * Handles the client's messages. Each call runs in a fiber of its own, which ends with the connection; the fibers start
- * in the order of arrival.
- */
+/** Handles messages of the client. Each call runs in its own fiber, which ends with the connection; fibers start in order. */
 export interface Receiver {
   readonly message: (message: JsonRpc.Incoming) => Effect.Effect<void>
-  /** The client stopped waiting for this request; only with `streamPerRequest`. */
+  /** The client abandoned this request; only with `streamPerRequest`. */
   readonly abandoned?: ((id: JsonRpc.Id) => Effect.Effect<void>) | undefined
 }
 
 export interface PeerOptions {
-  /** Gives each request a stream of its own, as over HTTP (default: no). */
+  /** Uses one stream per request, like HTTP (default: no). */
   readonly streamPerRequest?: boolean | undefined
-  /** The number of messages that may wait while the peer hangs (default 1,024). */
+  /** The limit of queued messages while the peer hangs (default: 1,024). */
   readonly queueLimit?: number | undefined
-  /** The number of newest transcript entries that are kept (default 10,000). */
+  /** The limit of the transcript in entries; the oldest are dropped (default: 10,000). */
   readonly transcriptLimit?: number | undefined
 }
 
-/** One step of the traffic of a peer, for assertions and for comparing runs. */
+/** One step of the traffic of a peer. */
 export interface Entry {
   /** Milliseconds of the `Clock`. */
   readonly at: number
   /** 0 for a refused connect. */
   readonly connection: number
   readonly kind: "opened" | "refused" | "received" | "delivered" | "lost" | "ended" | "closed"
-  /** The message as it crossed, or the tag of the error. */
+  /** The message, or the tag of the error. */
   readonly detail: string
 }
 
 export interface Connections {
   readonly opened: number
   readonly refused: number
-  /** Connections whose scope is open, even if the peer has ended them. */
+  /** Connections with an open scope, including those that the peer has ended. */
   readonly open: number
   readonly maxOpen: number
   readonly closed: number
@@ -76,12 +73,12 @@ export interface Connections {
 /** A peer: its transport, its faults and its transcript. */
 export interface Peer extends Faults.Controls {
   readonly open: Transport.Open<ServerConfig.ServerConfig>
-  /** The counters as they are now. */
+  /** The current counters. */
   readonly connections: () => Connections
   readonly transcript: () => ReadonlyArray<Entry>
-  /** The messages that reached the peer: all, or those with this method. */
+  /** The messages that the peer received: all, or those with this method. */
   readonly received: (method?: string) => ReadonlyArray<JsonRpc.Incoming>
-  /** Waits for a predicate, which is evaluated at every step of the peer. */
+  /** Waits for a predicate, which is evaluated after each step of the peer. */
   readonly until: (predicate: () => boolean) => Effect.Effect<void>
   /** Sends a message on every open connection. */
   readonly broadcast: (message: unknown) => Effect.Effect<void>
@@ -102,7 +99,7 @@ const makeJournal = (limit: number) => {
   const count = { opened: 0, refused: 0, open: 0, maxOpen: 0, closed: 0 }
   const waiting = new Set<{ readonly predicate: () => boolean; readonly resume: () => void }>()
 
-  // cuts at twice the limit, so that a long simulation does not move the list for each entry
+  // truncates at twice the limit, so that the list does not shift for each entry
   const keep = <A>(list: Array<A>, item: A): void => {
     list.push(item)
     if (list.length >= 2 * limit) list.splice(0, list.length - limit)
@@ -124,7 +121,7 @@ const makeJournal = (limit: number) => {
   }
 
   const receive = (at: number, connection: number, text: string): JsonRpc.Incoming => {
-    // the cast: `send` made the text from a message
+    // the cast: `send` serialized a message
     const message = JSON.parse(text) as JsonRpc.Incoming
     keep(messages, message)
     note(at, connection, "received", text)
@@ -146,7 +143,7 @@ const makeJournal = (limit: number) => {
   return { note, receive, stir, view }
 }
 
-/** A peer in full control of each connection. */
+/** A peer that controls each connection. */
 export const make = (connect: Connect, options: PeerOptions = {}): Effect.Effect<Peer> =>
   Effect.sync(() => {
     const faults = new Faults.Faults()
@@ -194,22 +191,22 @@ export const make = (connect: Connect, options: PeerOptions = {}): Effect.Effect
     }
   })
 
-/** A peer that is one function of the messages it receives. */
+/** A peer made of one function for all messages. */
 export const peer = (
   message: (message: JsonRpc.Incoming, io: Io) => Effect.Effect<void>,
   options?: PeerOptions
 ): Effect.Effect<Peer> => make((io) => Effect.succeed({ message: (incoming) => message(incoming, io) }), options)
 
-/** The configuration of a server that `layer` knows by this name. */
+/** The configuration of the peer with this name. */
 export const config = (
   name: string,
   overrides?: Partial<Omit<ServerConfig.StdioServer, "name" | "transport">>
 ): ServerConfig.StdioServer => ({ transport: "stdio", command: "memory", ...overrides, name })
 
-/** The peers of a `layer`: by the name of the server, or chosen by a function. */
+/** The peers by the name of the server, or a function that selects one. */
 export type Peers = Readonly<Record<string, Peer>> | ((config: ServerConfig.ServerConfig) => Peer | undefined)
 
-/** Opens these peers, whatever transport the configuration names. */
+/** Opens connections to these peers, for any transport in the configuration. */
 export const layer = (peers: Peers): Layer.Layer<Transport.Transports> => {
   const byName = new Map(typeof peers === "function" ? [] : Object.entries(peers))
   const find = typeof peers === "function" ? peers : ({ name }: ServerConfig.ServerConfig) => byName.get(name)

@@ -1,15 +1,16 @@
-/** The client at the end of one connection to a memory server, and the answers to its requests. */
+/** The connected client of a memory server, and the responses to its requests. */
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { objectOf } from "../client/messages.ts"
 import { wildcard } from "../text/wildcard.ts"
-import * as JsonRpc from "../transport/JsonRpc.ts"
+import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as Transport from "../transport/Transport.ts"
 import type * as MemoryServer from "./MemoryServer.ts"
 import type * as MemoryTransport from "./MemoryTransport.ts"
 
-/** An answer that is an error. */
+/** An error response. */
 export class Refused extends Data.TaggedError("Refused")<{
   readonly code: number
   readonly message: string
@@ -18,10 +19,6 @@ export class Refused extends Data.TaggedError("Refused")<{
 
 const refuse = (code: number, message: string, data?: JsonRpc.Json): MemoryServer.Answer =>
   Effect.fail(new Refused({ code, message, data }))
-
-const objectOf = (value: unknown): JsonRpc.JsonObject =>
-  // the cast: the value comes from JSON text
-  JsonRpc.isObject(value) ? value as JsonRpc.JsonObject : {}
 
 const isId = (value: unknown): value is JsonRpc.Id => typeof value === "string" || typeof value === "number"
 
@@ -36,7 +33,7 @@ const stamped = (params: JsonRpc.JsonObject, id: JsonRpc.Id): JsonRpc.JsonObject
   _meta: { ...metaOf(params), [`${reserved}subscriptionId`]: id }
 })
 
-/** The fields of a subscription's filter, by the notification that they ask for. */
+/** The filter field of each notification. */
 const listChanges: ReadonlyMap<string, string> = new Map([
   ["notifications/tools/list_changed", "toolsListChanged"],
   ["notifications/prompts/list_changed", "promptsListChanged"],
@@ -63,14 +60,14 @@ const cacheable = /(^server\/discover|\/list|^resources\/read)$/
 
 interface Running {
   readonly cancelled: Deferred.Deferred<void>
-  /** Completed by the first question of a stateless handler that has no answer yet. */
+  /** Completed by the first unanswered question of a stateless handler. */
   readonly round: Deferred.Deferred<JsonRpc.JsonObject>
 }
 
 export class Client implements MemoryTransport.Receiver {
   readonly #state: MemoryServer.State
   readonly #io: MemoryTransport.Io
-  /** Decided by `initialize`, or by the first stateless request. */
+  /** Set by `initialize` or by the first stateless request. */
   #era: Transport.Era | undefined = undefined
   /** The handshake of the session era is complete. */
   #ready = false
@@ -152,7 +149,7 @@ export class Client implements MemoryTransport.Receiver {
     }).pipe(Effect.ensuring(Effect.sync(() => this.#running.delete(id))))
   }
 
-  /** In the stateless era, every result has a type and names the server. */
+  /** Adds the type and the server info of stateless results. */
   #success({ era, id, method }: MemoryServer.Context, result: JsonRpc.JsonObject): JsonRpc.Message {
     if (era === "session") return { jsonrpc: "2.0", id, result }
     const { cacheScope = "private", ttlMs = 0 } = this.#state.options
@@ -221,7 +218,7 @@ export class Client implements MemoryTransport.Receiver {
     }
   }
 
-  /** Checks the era and version of a request, and answers it. */
+  /** Checks the era and the version of a request, and handles it. */
   #answer(context: MemoryServer.Context): MemoryServer.Answer {
     const { method, params } = context
     const { era = "both", instructions, methods = {}, statelessVersions = ["2026-07-28"] } = this.#state.options
@@ -256,7 +253,7 @@ export class Client implements MemoryTransport.Receiver {
     return this.#session(context) ?? this.#offered(context) ?? notFound
   }
 
-  /** Opens a subscription, whose answer is its graceful end. */
+  /** Opens a subscription. Its response is the graceful end. */
   #listen(id: JsonRpc.Id, filter: JsonRpc.JsonObject): MemoryServer.Answer {
     return Effect.gen(this, function*() {
       const end = yield* Deferred.make<void>()
@@ -294,7 +291,7 @@ export class Client implements MemoryTransport.Receiver {
     }
   }
 
-  /** Answers the requests that both eras have. */
+  /** Handles the requests of both eras. */
   #offered(context: MemoryServer.Context): MemoryServer.Answer | undefined {
     const { offer, options: { complete, pageSize } } = this.#state
     const { prompts = [], resources = [], templates = [], tools = [] } = offer
@@ -344,14 +341,14 @@ export class Client implements MemoryTransport.Receiver {
   }
 }
 
-/** The client's answer to a question. */
+/** The answer of the client to a question. */
 const outcome = (message: JsonRpc.Incoming): MemoryServer.Answer => {
   if (!("error" in message)) return Effect.succeed(objectOf(message["result"]))
   const { code, data, message: text } = objectOf(message["error"])
   return refuse(typeof code === "number" ? code : -32603, typeof text === "string" ? text : "", data)
 }
 
-/** The answer to a question, if it came with a request of the stateless era, or else the result that asks for it. */
+/** The answer in a stateless request, or else the result that asks the question. */
 const answerOrRound = (
   { inputResponses, requestState }: JsonRpc.JsonObject,
   key: string,
@@ -364,7 +361,7 @@ const answerOrRound = (
   return { round: { resultType: "input_required", inputRequests, requestState: JSON.stringify(answers) } }
 }
 
-/** A handler's result, with a text put into the result that it stands for. */
+/** Expands a string to the result that it is short for. */
 const whole = (
   given: MemoryServer.Answer<string | JsonRpc.JsonObject>,
   resultOf: (text: string) => JsonRpc.JsonObject
@@ -380,7 +377,7 @@ const page = (key: string, items: ReadonlyArray<object>, cursor: unknown, size =
   const from = cursor === undefined ? 0 : Number(String(cursor).replace(/^from-/, ""))
   if (!Number.isInteger(from) || from < 0 || from > items.length) return refuse(-32602, "Invalid cursor")
   const next = from + size < items.length ? { nextCursor: `from-${from + size}` } : {}
-  // the cast: a definition is JSON but for its handlers, which `JSON.stringify` leaves out
+  // the cast: definitions are JSON except for their handlers, which `JSON.stringify` omits
   return Effect.succeed({ [key]: items.slice(from, from + size) as ReadonlyArray<JsonRpc.JsonObject>, ...next })
 }
 
@@ -395,7 +392,7 @@ const read = (offer: MemoryServer.Offer, context: MemoryServer.Context): MemoryS
   return whole(given, (text) => ({ contents: [{ uri, mimeType, text }] }))
 }
 
-/** Compares segment by segment, because a variable stands for anything but a slash. */
+/** Compares segments, because a variable matches any text without a slash. */
 const isFrom = (template: string, uri: string): boolean => {
   const segments = uri.split("/")
   const patterns = template.replaceAll(/\{[^{}]*\}/g, "*").split("/")

@@ -19,7 +19,7 @@ import type * as Transport from "../transport/Transport.ts"
 import * as Faults from "./Faults.ts"
 import type * as MemoryTransport from "./MemoryTransport.ts"
 
-/** A queue that is filled synchronously and emptied by one fiber. */
+/** A queue with a synchronous producer and one consumer fiber. */
 class Line<A> {
   readonly items: Array<A> = []
   readonly #filled = Effect.unsafeMakeLatch(false)
@@ -41,7 +41,7 @@ class Line<A> {
 interface Sent {
   readonly at: number
   readonly id: JsonRpc.Id | undefined
-  /** `undefined`: the request was abandoned. */
+  /** `undefined` if the request was abandoned. */
   readonly text: string | undefined
 }
 
@@ -52,7 +52,7 @@ interface Arriving {
   readonly deliver: (sink: Transport.Sink) => void
 }
 
-/** What a connection needs of its peer and of the client that opens it. */
+/** The parts of the peer and the client that a connection uses. */
 interface Surroundings {
   readonly config: ServerConfig.ServerConfig
   readonly limits: Limits.Limits
@@ -76,7 +76,7 @@ export class Connection implements Transport.Transport {
   readonly #up = new Line<Sent>()
   readonly #down = new Line<Arriving>()
   readonly #started = Effect.unsafeMakeLatch(false)
-  /** Requests that the peer has not begun to read. */
+  /** Requests that the peer has not read. */
   readonly #unsent = new Set<JsonRpc.Id>()
   /** The peer's fibers: the one that reads, and the handlers. */
   readonly #fibers = new Set<Fiber.RuntimeFiber<void>>()
@@ -111,7 +111,7 @@ export class Connection implements Transport.Transport {
     }
   }
 
-  /** The client reads what arrives as it reads the output of a process. */
+  /** The client reads arriving messages like the output of a process. */
   start(sink: Transport.Sink): void {
     const { maxMessageBytes } = this.#at.limits
     this.#reader = Lines.makeReader({ server: this.#server, maxMessageBytes, sink, onEndless: () => undefined })
@@ -180,7 +180,7 @@ export class Connection implements Transport.Transport {
     if (!this.#isSilent(text)) this.#arriveText(text)
   }
 
-  /** Ends the peer's side. The client learns of it after the messages in flight. */
+  /** Ends the peer's side. The client is notified after the messages in flight. */
   end(end: Faults.End, discard = false): void {
     if (this.#peerEnded) return
     this.#peerEnded = true
@@ -193,7 +193,7 @@ export class Connection implements Transport.Transport {
     this.#arrive(error("unknown")._tag, (sink) => this.#tellEnded(sink, error), 0, "ended")
   }
 
-  /** Closes the client's side. Messages sent before still reach the peer, which has no time left to answer. */
+  /** Closes the client's side. Sent messages still reach the peer, but their responses are dropped. */
   get release(): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { faults, peerScope, teardown } = this.#at
@@ -222,7 +222,7 @@ export class Connection implements Transport.Transport {
     })
   }
 
-  /** Reads the first message to the peer. */
+  /** Handles the next message to the peer. */
   #read(receiver: MemoryTransport.Receiver): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       const sent = yield* this.#up.first
@@ -238,7 +238,7 @@ export class Connection implements Transport.Transport {
     })
   }
 
-  /** A peer that does not read for too long counts as lost, like a process behind a full pipe. */
+  /** A peer that does not read for `stallTimeout` is lost, like a process behind a full pipe. */
   get #whileHanging(): Effect.Effect<void> {
     const { faults, limits } = this.#at
     const wait = faults.reading.await.pipe(
@@ -250,7 +250,7 @@ export class Connection implements Transport.Transport {
     return Effect.whileLoop({ while: () => faults.active.hanging, body: () => wait, step: () => undefined })
   }
 
-  /** Runs a handler in the peer's scope. A handler that dies is a process that crashes. */
+  /** Runs a handler in the scope of the peer. A defect is a crash of the process. */
   #handle(receiver: MemoryTransport.Receiver, { id, text }: Sent): Effect.Effect<void> {
     const message = this.#receive(id, text)
     const handler = message !== undefined
@@ -278,7 +278,7 @@ export class Connection implements Transport.Transport {
     return undefined
   }
 
-  /** Delivers the first message to the client, unless it was discarded while it was late. */
+  /** Delivers the next message to the client, unless it was discarded during its delay. */
   get #deliver(): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       yield* this.#started.await

@@ -91,7 +91,7 @@ describe("list_mcp_resources", () => {
           while (offset !== undefined) {
             const { text }: ToolHandler.Output = yield* ask("list_mcp_resources", { offset })
             uris.push(...Array.from(text.matchAll(/"uri":"([^"]*)"/g), ([, uri]) => uri!))
-            offset = /with the offset (\d+)/.exec(text)?.[1]
+            offset = /with offset (\d+)/.exec(text)?.[1]
           }
           assert.deepStrictEqual(uris, Array.from({ length: 120 }, (_, n) => `a://${n}`))
           assert.include((yield* ask("list_mcp_resources", { offset: 999 })).text, "There are no more resources.")
@@ -107,7 +107,7 @@ describe("list_mcp_resources", () => {
           assert.include(text, "a://open")
           assert.notInclude(text, "a://secret")
           assert.notInclude(text, "a://x")
-          assert.include(text, "1 more have URIs that cannot be written here.")
+          assert.include(text, "1 more are omitted, because their URIs are too long or contain hidden characters.")
           assert.strictEqual((yield* ask("read_mcp_resource", { uri: "a://secret" })).error?._tag, "PermissionDenied")
         }),
       {
@@ -363,7 +363,7 @@ describe("instructions", () => {
         assert.notMatch(b!.text, /[\u{e0000}-\u{e007f}]|\u200b|\u202e/u)
         assert.strictEqual(b!.text.match(/<\/mcp_tool_output>/g)?.length, 1)
         assert.include(b!.text, "trust=\"untrusted\"")
-        assert.include(first.text, "not the user's")
+        assert.include(first.text, "not from the user")
         assert.strictEqual((yield* tools.instructions).text, first.text)
         yield* (yield* McpRuntime.McpRuntime).servers.disable("a")
         assert.deepStrictEqual((yield* tools.instructions).sections, [b!])

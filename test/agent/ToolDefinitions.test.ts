@@ -337,7 +337,7 @@ describe("the root of a schema", () => {
     })
     assert.deepStrictEqual(parameters, {
       type: "object",
-      description: "A place. Needed besides: id, or x and y.",
+      description: "A place. Also required: id, or x and y.",
       properties: { id: text, kind: { anyOf: [{ const: "id" }, { const: "point" }] }, x: text, y: text },
       required: ["kind"]
     })
@@ -502,7 +502,7 @@ describe("the outputs for an API", () => {
   it("are texts for chat completions, and a message that shows the pictures behind all of them", () => {
     const messages = ToolDefinitions.openAiChatResults([output({ attachments: [image] }), output({ callId: "2" })])
     assert.deepStrictEqual(messages, [
-      { role: "tool", tool_call_id: "1", content: "seen\n(image-1 is shown in the message that follows.)" },
+      { role: "tool", tool_call_id: "1", content: "seen\n(image-1 is in the next message.)" },
       { role: "tool", tool_call_id: "2", content: "seen" },
       {
         role: "user",
@@ -537,7 +537,7 @@ describe("the outputs for an API", () => {
         type: "tool_result",
         tool_use_id: "2",
         is_error: false,
-        content: [{ type: "text", text: "(nothing)" }, { type: "image", source }]
+        content: [{ type: "text", text: "(empty)" }, { type: "image", source }]
       },
       { type: "image", source }
     ])

@@ -283,7 +283,7 @@ describe("a call", () => {
       Effect.gen(function*() {
         const fails = yield* service.handle(call("mcp__a__fails"))
         assert.isTrue(fails.isError && fails.error === undefined)
-        assert.match(fails.text, /^The tool reports that it has failed:\n<mcp_tool_output [^]*disk full/)
+        assert.match(fails.text, /^The tool reported an error:\n<mcp_tool_output [^]*disk full/)
         const refuses = yield* service.handle(call("mcp__a__refuses"))
         assert.isTrue(refuses.isError)
         assert.strictEqual(refuses.error?._tag, "RemoteError")

@@ -131,7 +131,7 @@ describe("a program over the runtime, one of whose servers does not start", () =
         const { code, stderr, stdout } = yield* run(how, "default")
         assert.strictEqual(code, 0)
         assert.deepStrictEqual(stdout.trimEnd().split("\n"), printed)
-        assert.match(stderr, /not connected; attempt 1/)
+        assert.match(stderr, /reconnecting: attempt 1/)
         assert.match(stderr, /startup complete/)
       }))
 
@@ -148,9 +148,9 @@ describe("a program over the runtime, one of whose servers does not start", () =
         const { stderr, stdout } = yield* run(how, "added")
         const lines = stdout.trimEnd().split("\n")
         assert.deepStrictEqual(lines.filter((line) => !line.startsWith("APP ")), printed)
-        const own = lines.filter((line) => line.startsWith("APP WARN not connected; attempt 1"))
+        const own = lines.filter((line) => line.startsWith("APP WARN reconnecting: attempt 1"))
         assert.strictEqual(own.length, 1)
-        assert.match(stderr, /not connected; attempt 1/)
+        assert.match(stderr, /reconnecting: attempt 1/)
       }))
   }
 
@@ -160,7 +160,7 @@ describe("a program over the runtime, one of whose servers does not start", () =
       const messages = stdout.split("\n").filter((line) => line.startsWith("{")).map((line) =>
         String(JSON.parse(line).message)
       )
-      assert.isTrue(messages.some((message) => message.startsWith("not connected; attempt 1")))
+      assert.isTrue(messages.some((message) => message.startsWith("reconnecting: attempt 1")))
       assert.notMatch(stderr, /not connected/)
     }))
 
@@ -272,7 +272,7 @@ describe("a gateway over stdio, one of whose servers does not start", () => {
         assert.strictEqual(code, 0)
         assert.deepStrictEqual(foreign(stdout), [])
         assert.include(stderr, "stray log of the application")
-        assert.include(stderr, "not connected; attempt 1")
+        assert.include(stderr, "reconnecting: attempt 1")
       })))
   }
 })

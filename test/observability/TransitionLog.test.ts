@@ -55,8 +55,8 @@ const changed = (
 const connected = Status.Connected({ since: 0, era: "stateless", tools: undefined, pausedUntil: undefined })
 const reconnecting = (attempt: number) => Status.Reconnecting({ attempt, until: 500, error: lost })
 
-describe("the log of transitions", () => {
-  it.effect("warns of a failure, and tells a recovery", () =>
+describe("TransitionLog", () => {
+  it.effect("logs a failure as a warning and the recovery as information", () =>
     Effect.gen(function*() {
       const lines = yield* logged(
         changed(Status.Connecting()),
@@ -69,14 +69,14 @@ describe("the log of transitions", () => {
       assert.deepStrictEqual(lines, [
         "DEBUG files connecting",
         "DEBUG files connected (stateless era)",
-        "WARN files not connected; attempt 1 in 500ms: ConnectionLost/exited (SIGKILL, ready phase)",
-        "WARN files not connected; attempt 2 in 500ms: ConnectionLost/exited (SIGKILL, ready phase)",
-        "INFO files connected again (stateless era)",
+        "WARN files reconnecting: attempt 1 in 500ms, after ConnectionLost/exited (SIGKILL, ready phase)",
+        "WARN files reconnecting: attempt 2 in 500ms, after ConnectionLost/exited (SIGKILL, ready phase)",
+        "INFO files reconnected (stateless era)",
         "DEBUG files closed"
       ])
     }))
 
-  it.effect("tells a recovery that somebody asked for", () =>
+  it.effect("logs the recovery after an explicit reconnect", () =>
     Effect.gen(function*() {
       const failed = Status.Failed({ error: refused, stderrTail: "canary" })
       const lines = yield* logged(
@@ -86,20 +86,20 @@ describe("the log of transitions", () => {
         changed(connected, Status.Connecting())
       )
       assert.deepStrictEqual(lines, [
-        "WARN files given up: HandshakeFailed/rejected (-32600)",
+        "WARN files failed: HandshakeFailed/rejected (-32600)",
         "DEBUG files connecting",
-        "INFO files connected again (stateless era)",
+        "INFO files reconnected (stateless era)",
         "DEBUG files connected (stateless era)"
       ])
     }))
 
-  it.effect("says nothing when only the number of tools became known", () =>
+  it.effect("logs nothing when only the number of tools changes", () =>
     Effect.gen(function*() {
       const tools = Status.Connected({ since: 0, era: "session", tools: 3, pausedUntil: undefined })
       assert.deepStrictEqual(yield* logged(changed(tools, connected)), [])
     }))
 
-  it.effect("logs the beginning of a pause that a server asks for, once", () =>
+  it.effect("logs the start of a Retry-After pause once", () =>
     Effect.gen(function*() {
       const paused = Status.Connected({ since: 0, era: "session", tools: undefined, pausedUntil: 30_000 })
       const lines = yield* logged(
@@ -107,10 +107,10 @@ describe("the log of transitions", () => {
         changed(Status.Connected({ ...paused, tools: 3 }), paused),
         changed(connected, paused)
       )
-      assert.deepStrictEqual(lines, ["INFO files paused for 30s, as the server asks (Retry-After)"])
+      assert.deepStrictEqual(lines, ["INFO files paused for 30s (Retry-After)"])
     }))
 
-  it.effect("tells what keeps a server from being used", () =>
+  it.effect("logs why a server cannot be used", () =>
     Effect.gen(function*() {
       const denied = new McpError.AuthorizationFailed({ server, reason: "unauthorized" })
       const lines = yield* logged(
@@ -120,25 +120,25 @@ describe("the log of transitions", () => {
         changed(Status.Idle({ tools: undefined }))
       )
       assert.deepStrictEqual(lines, [
-        "WARN files needs a login: AuthorizationFailed/unauthorized",
+        "WARN files needs login: AuthorizationFailed/unauthorized",
         "WARN files blocked (untrusted)",
         "DEBUG files disabled (disconnected)",
         "DEBUG files idle"
       ])
     }))
 
-  it.effect("tells what becomes of a circuit", () =>
+  it.effect("logs the states of a circuit", () =>
     Effect.gen(function*() {
       const states = ["Open", "HalfOpen", "Closed", "Isolated"] as const
       assert.deepStrictEqual(yield* logged(...states.map((state) => Event.BreakerChanged({ server, state }))), [
-        "WARN files the circuit is open: calls fail at once",
-        "DEBUG files the circuit is half open: one call may try",
-        "INFO files the circuit is closed again",
-        "WARN files the circuit is isolated: calls fail until it is reset"
+        "WARN files circuit open: calls fail at once",
+        "DEBUG files circuit half-open: the next call is a probe",
+        "INFO files circuit closed",
+        "WARN files circuit isolated: calls fail until it is reset"
       ])
     }))
 
-  it.effect("tells the end of a connection, and warns where it took force", () =>
+  it.effect("logs the end of a connection, as a warning if the process was killed", () =>
     Effect.gen(function*() {
       const end = (how: "closed" | "killed") =>
         Event.Closed({
@@ -146,12 +146,12 @@ describe("the log of transitions", () => {
           end: { server, transport: "stdio", how, took: Duration.nanos(20_399_999n), killed: [] }
         })
       assert.deepStrictEqual(yield* logged(end("closed"), end("killed")), [
-        "DEBUG files the connection ended (closed) in 20ms",
-        "WARN files the connection ended (killed) in 20ms"
+        "DEBUG files connection closed (closed) in 20ms",
+        "WARN files connection closed (killed) in 20ms"
       ])
     }))
 
-  it.effect("tells of logins without a word of the network", () =>
+  it.effect("logs logins without text of the network", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(
         yield* logged(
@@ -161,15 +161,15 @@ describe("the log of transitions", () => {
           Event.TokenRenewed({ server })
         ),
         [
-          "DEBUG files a person is asked to log in",
+          "DEBUG files login started",
           "INFO files logged in",
-          "WARN files the login ended without success (refused)",
-          "DEBUG files the login was renewed"
+          "WARN files login failed (refused)",
+          "DEBUG files token renewed"
         ]
       )
     }))
 
-  it.effect("sums up the start, a reload and the teardown", () =>
+  it.effect("summarizes the startup, a reload and the teardown", () =>
     Effect.gen(function*() {
       const report = { added: ["a"], changed: [], failed: [], removed: ["b", "c"], unchanged: [] }
       const took = Duration.seconds(1)
@@ -204,20 +204,20 @@ describe("the log of transitions", () => {
       assert.deepStrictEqual(lines, [
         "DEBUG - startup complete in 1s: 2 ready",
         "WARN - startup complete in 1s: 1 ready, 1 failed: b",
-        "DEBUG files offers 4 tools, and 1 that cannot be offered",
+        "DEBUG files 4 tools listed, 1 rejected",
         "DEBUG - configuration reloaded: 1 added, 2 removed, 0 changed",
-        "WARN - configuration reloaded: 1 added, 2 removed, 0 changed; not changed: d",
+        "WARN - configuration reloaded: 1 added, 2 removed, 0 changed; failed: d",
         "WARN - cache: unreadable",
-        "WARN files the tool get is not what it was when it was first seen (/description, /title, /inputSchema/type and 1 more)",
-        "INFO files denied to a model (rule: files/get): the tool get",
-        "DEBUG files allowed to a model (approval): the tool get",
-        "INFO files what get gave reads like orders to a model (high); it is labelled",
+        "WARN files tool get quarantined, because its definition changed (/description, /title, /inputSchema/type and 1 more)",
+        "INFO files denied for model (rule: files/get): tool get",
+        "DEBUG files allowed for model (approval): tool get",
+        "INFO files output of get looks like instructions to a model (high); it is labelled",
         "DEBUG - teardown of 2 servers",
-        "DEBUG - teardown complete in 1s: 0 connections ended"
+        "DEBUG - teardown complete in 1s: 0 connections closed"
       ])
     }))
 
-  it.effect("says nothing of calls, and loses no transition behind a flood of them", () =>
+  it.effect("logs no calls, and drops no transition among many calls", () =>
     Effect.gen(function*() {
       const flood = Array.from(
         { length: 5_000 },
@@ -227,7 +227,7 @@ describe("the log of transitions", () => {
       assert.deepStrictEqual(lines, ["DEBUG files connecting", "DEBUG files connected (stateless era)"])
     }))
 
-  it.effect("holds one line each, with nothing that a server said", () =>
+  it.effect("writes one line per event, without text of a server", () =>
     Effect.gen(function*() {
       const name = "fi\u202eles"
       const lines = yield* logged(
@@ -250,7 +250,7 @@ describe("the log of transitions", () => {
       }
     }))
 
-  it.scoped("listens to nothing once its scope is closed", () =>
+  it.scoped("stops listening when its scope closes", () =>
     Effect.gen(function*() {
       let listening = 0
       const bus = yield* McpEvent.make()
