@@ -51,8 +51,6 @@ export interface SessionOptions {
   readonly model: AutoSearch.Model
   /** All tools; run each time, so that changes are found. */
   readonly tools: Effect.Effect<ReadonlyArray<ToolIndex.Entry>>
-  /** Whether this session may know of a tool. */
-  readonly accepts?: ((entry: ToolIndex.Entry) => boolean) | undefined
 }
 
 export class SearchSessions extends Context.Tag("effect-mcp-runtime/tools/SearchSession/SearchSessions")<
@@ -113,10 +111,9 @@ export const make = (
     }
 
     return {
-      session: (id, { accepts, model, tools }) => ({
+      session: (id, { model, tools }) => ({
         offer: Effect.gen(function*() {
-          const all = yield* tools
-          const entries = accepts === undefined ? all : all.filter(accepts)
+          const entries = yield* tools
           const sizes = yield* inTurns(entries, (entry) => AutoSearch.sizeOf(definitionOf(entry)))
           const total = sizes.reduce((total, size) => total + size, 0)
           const searching = AutoSearch.shouldUseAutoSearch(options, model, total)
@@ -131,7 +128,7 @@ export const make = (
         search: ({ limit, query, server }) =>
           Effect.gen(function*() {
             yield* index.index(yield* tools)
-            const hits = yield* index.search(query, { limit: limit ?? options.limit, server, accepts })
+            const hits = yield* index.search(query, { limit: limit ?? options.limit, server })
             const activated = activatedOf(id)
             // the best is the last to be dropped
             for (const { name } of hits.toReversed()) {

@@ -130,10 +130,6 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
 
     let made: { readonly index: ToolIndex.ToolIndex; readonly of: ReadonlyArray<Server.Server> } | undefined
 
-    /** False once a reload has replaced the server of this connection. */
-    const isCurrent = ({ identity, lists, server }: Server.Live): boolean =>
-      servers.get(server, identity)?.lists === lists
-
     /** The tools of a list that may be offered; those of a snapshot were compared with the pins when it was read. */
     const usable = (config: ServerConfig.ServerConfig, { source, tools }: ToolCache.Manifest) =>
       pins.mode === "quarantine" && source === "server" ? tools.filter((tool) => pins.mayUse(config, tool)) : tools
@@ -185,10 +181,10 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
 
     const learn = (live: Server.Live): Effect.Effect<void, McpError.CallError> =>
       Effect.suspend(() => {
-        if (!isCurrent(live)) return Effect.void
+        // a reload has replaced the server of this connection
+        if (servers.get(live.server, live.identity)?.lists !== live.lists) return Effect.void
         return Effect.map(live.lists.tools.get(CachedList.source(live, "tools", reviewed(live))), () => {
-          if (live.identity !== undefined) return
-          servers.get(live.server)?.link.setTools(index().ofServer(live.server).length)
+          if (live.identity === undefined) servers.get(live.server)?.link.setTools(index().ofServer(live.server).length)
         })
       })
 
@@ -254,7 +250,15 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
 
     const listing = Effect.fnUntraced(function*(wait: Duration.Duration | undefined) {
       // without a wait, nothing is asked and no server is connected
-      if (wait !== undefined && Duration.toMillis(wait) === 0) return gathered(new Map(), yield* pins.quarantined)
+      if (wait !== undefined && Duration.toMillis(wait) === 0) return yield* gathered(new Map())
+      const held = yield* pins.quarantined
+      for (const { config, lists, name } of servers.all()) {
+        const manifest = lists.tools.current()
+        if (manifest?.source !== "server" || !held.some(({ server }) => server === name)) continue
+        // another process may have stored an approval
+        yield* pins.review(config, manifest.tools)
+        made = undefined
+      }
       const now = clock.unsafeCurrentTimeMillis()
       const gateEnd = now + Math.min(Duration.toMillis(gate), wait === undefined ? Infinity : Duration.toMillis(wait))
       const withinGate = <A>(self: Effect.Effect<A>) =>
@@ -290,33 +294,31 @@ export const make = (servers: Servers.Servers, options?: Partial<Options>) =>
 
       const all = Effect.forEach(servers.all(), waitFor, { concurrency: "unbounded", discard: true })
       yield* wait === undefined ? all : Effect.timeoutOption(all, wait)
-      return gathered(failures, yield* pins.quarantined)
+      return yield* gathered(failures)
     })
 
-    const gathered = (
-      failures: ReadonlyMap<string, McpError.RuntimeError>,
-      quarantined: ReadonlyArray<ToolPins.Quarantined>
-    ): Listing => {
-      const offering = new Map<string, "Ready" | "Deferred">()
-      const missing: Array<Missing> = []
-      const rejected: Array<Listing["rejected"][number]> = []
-      for (const { lists, name: server, status } of servers.all()) {
-        const manifest = lists.tools.current()
-        if (manifest === undefined || !(canConnect(status) || status._tag === "Reconnecting")) {
-          const error = "error" in status ? status.error : failures.get(server) ?? stillConnecting(server, status)
-          missing.push({ server, status, error })
-          continue
+    const gathered = (failures: ReadonlyMap<string, McpError.RuntimeError>) =>
+      Effect.map(pins.quarantined, (held): Listing => {
+        const offering = new Map<string, "Ready" | "Deferred">()
+        const missing: Array<Missing> = []
+        const rejected: Array<Listing["rejected"][number]> = []
+        for (const { lists, name: server, status } of servers.all()) {
+          const manifest = lists.tools.current()
+          if (manifest === undefined || !(canConnect(status) || status._tag === "Reconnecting")) {
+            const error = "error" in status ? status.error : failures.get(server) ?? stillConnecting(server, status)
+            missing.push({ server, status, error })
+            continue
+          }
+          offering.set(server, status._tag === "Connected" ? "Ready" : "Deferred")
+          for (const tool of manifest.rejected) rejected.push({ server, ...tool })
         }
-        offering.set(server, status._tag === "Connected" ? "Ready" : "Deferred")
-        for (const tool of manifest.rejected) rejected.push({ server, ...tool })
-      }
-      const tools = index().entries.flatMap((entry): ReadonlyArray<Offered> => {
-        const _tag = offering.get(entry.server)
-        return _tag === undefined ? [] : [{ _tag, ...entry }]
+        const tools = index().entries.flatMap((entry): ReadonlyArray<Offered> => {
+          const _tag = offering.get(entry.server)
+          return _tag === undefined ? [] : [{ _tag, ...entry }]
+        })
+        const quarantined = pins.mode === "quarantine" ? held.filter(({ server }) => offering.has(server)) : []
+        return { tools, missing, rejected, quarantined }
       })
-      const isHeld = ({ server }: ToolPins.Quarantined) => pins.mode === "quarantine" && offering.has(server)
-      return { tools, missing, rejected, quarantined: quarantined.filter(isHeld) }
-    }
 
     return ToolCatalog.of({
       list: Effect.suspend(() => listing(firstListWait)),

@@ -22,8 +22,6 @@ export interface SearchOptions {
   readonly limit?: number | undefined
   /** Only tools of this server. */
   readonly server?: string | undefined
-  /** Only tools of which this is true. */
-  readonly accepts?: ((entry: ToolIndex.Entry) => boolean) | undefined
 }
 
 export class ToolSearch extends Context.Tag("effect-mcp-runtime/tools/ToolSearch")<ToolSearch, {
@@ -56,11 +54,11 @@ export const make = (): Effect.Effect<ToolSearch["Type"]> =>
             current.put(entry, rank)
           })
         })),
-      search: (query, { accepts, limit = defaultLimit, server } = {}) =>
+      search: (query, { limit = defaultLimit, server } = {}) =>
         Effect.sync(() => {
           const most = Number.isFinite(limit) ? Math.max(1, Math.min(maxLimit, Math.floor(limit))) : defaultLimit
           return (index?.find(query) ?? [])
-            .filter(({ entry }) => (server === undefined || entry.server === server) && accepts?.(entry) !== false)
+            .filter(({ entry }) => server === undefined || entry.server === server)
             .slice(0, most)
             .map(({ entry: { name, server, tool: { description, name: tool } }, score }) => (
               { server, tool, name, score, description }

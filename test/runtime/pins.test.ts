@@ -129,6 +129,18 @@ describe("a tool that changes while its server is connected", () => {
         assert.strictEqual(told.length, 1)
       })))
 
+  it.scoped("is offered and called again once another process has approved it", () =>
+    Effect.flatMap(kept, ({ pins }) =>
+      withServer({ tools: benign }, (server, runtime) =>
+        Effect.gen(function*() {
+          yield* names
+          yield* untilEvent("ToolQuarantined", server.update({ tools: poisoned }))
+          assert.deepStrictEqual(yield* names, ["two"])
+          yield* withServer({ tools: poisoned }, () => Effect.zipRight(names, approveAll), { pins })
+          yield* runtime.callTool({ server: "a", tool: "one" })
+          assert.deepStrictEqual(yield* names, ["one", "two"])
+        }), { pins })))
+
   it.scoped("is set aside by a refresh too, and told of once however often its server is asked (srv-019)", () =>
     withServer({ tools: benign }, (server, runtime) =>
       Effect.gen(function*() {

@@ -96,18 +96,6 @@ describe("SearchSessions", () => {
       })
     ))
 
-  it.effect("finds and offers nothing that a session may not know of", () =>
-    sessions((sessions) =>
-      Effect.gen(function*() {
-        const accepts = ({ server }: ToolIndex.Entry) => server !== "git"
-        yield* sessions.session("s", all).search({ query: "git stash", limit: 1 })
-        const session = sessions.session("s", { ...all, accepts })
-        assert.deepStrictEqual(names(yield* session.offer), ["mcp_search"])
-        const found = yield* session.search({ query: "git stash", limit: 20 })
-        for (const { server } of found.hits) assert.notStrictEqual(server, "git")
-      })
-    ))
-
   it.effect("searches in one server if it is asked to", () =>
     sessions((sessions) =>
       Effect.gen(function*() {

@@ -169,13 +169,11 @@ describe("ToolSearch", () => {
       assert.strictEqual((yield* many.search("calendar", { limit: Number.NaN })).length, 8)
     }))
 
-  it.effect("looks only where it is told to", () =>
+  it.effect("searches one server only", () =>
     Effect.gen(function*() {
       const search = yield* over([...few, entry("team", "create_event", "An appointment for all")])
       assert.deepStrictEqual(yield* found(search, "create event", { server: "team" }), ["team/create_event"])
       assert.deepStrictEqual(yield* found(search, "create event", { server: "nobody" }), [])
-      const accepts = ({ tool }: ToolIndex.Entry) => tool.name === "delete_event"
-      assert.deepStrictEqual(yield* found(search, "create event", { accepts }), ["calendar/delete_event"])
     }))
 
   it.effect("orders tools that are as good by their names, in whatever order they came", () =>
