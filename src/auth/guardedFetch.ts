@@ -161,7 +161,7 @@ const viaProxy = (proxy: string, errno: string) =>
   refuse("unreachable", `the proxy ${proxy} does not connect (${errno})`, { errno, proxy })
 
 const faults = {
-  oversize: refuse("too-large", `the answer has more than ${maxBytes} bytes`),
+  oversize: refuse("too-large", `the response has more than ${maxBytes} bytes`),
   cut: lost("ECONNRESET"),
   corrupt: refuse("unreachable", "the answer cannot be decoded"),
   encoding: refuse("unreachable", "the answer has an unknown encoding")

@@ -98,7 +98,7 @@ export const defaults: Options = {
 }
 
 export class ConfigFiles extends Context.Tag("effect-mcp-runtime/config/ConfigFiles")<ConfigFiles, {
-  /** Nothing, if there is no such file. Links are followed, to files only. */
+  /** Nothing, if the file does not exist. Links are followed, to files only. */
   readonly read: (path: string, options: ReadOptions) => Effect.Effect<Content | Refused | undefined>
   /** What `read` gives for each, in their order. They are read at once, and none waits for another that does not answer. */
   readonly readAll: (
@@ -144,11 +144,11 @@ class Refusal extends Error {
 const codeOf = (error: unknown): string => error instanceof Error && "code" in error ? String(error.code) : "unknown"
 
 const reasons: ReadonlyMap<string, string> = new Map([
-  ["EACCES", "this user may not read it"],
-  ["EPERM", "this user may not read it"],
-  ["ELOOP", "its links lead in a circle"],
+  ["EACCES", "permission denied"],
+  ["EPERM", "permission denied"],
+  ["ELOOP", "its links form a loop"],
   // a socket
-  ["ENXIO", "this is no file"]
+  ["ENXIO", "this is not a regular file"]
 ])
 
 const refused = ({ kind, message }: Refusal): Refused => ({ _tag: "Refused", kind, detail: message })
@@ -162,12 +162,14 @@ const refusedOf = (error: unknown): Refused | undefined => {
   return {
     _tag: "Refused",
     kind: code === "ENXIO" ? "not-a-file" : "unreadable",
-    detail: reasons.get(code) ?? `reading it fails (${code})`
+    detail: reasons.get(code) ?? `cannot be read (${code})`
   }
 }
 
 const checkFile = (stats: Stats, maxBytes: number): void => {
-  if (!stats.isFile()) throw new Refusal("not-a-file", `this is no file${stats.isDirectory() ? ", but a folder" : ""}`)
+  if (!stats.isFile()) {
+    throw new Refusal("not-a-file", stats.isDirectory() ? "this is a folder" : "this is not a regular file")
+  }
   if (stats.size > maxBytes) throw new Refusal("file-too-large", `${stats.size} bytes, and ${maxBytes} are allowed`)
 }
 
@@ -180,7 +182,7 @@ const checkOwner = (stats: Stats, at: string, what: string, uid: number | undefi
   // in a folder like /tmp a user can neither remove nor exchange the files of another
   const isShared = stats.isDirectory() && (stats.mode & sticky) !== 0
   if ((stats.mode & othersMayWrite) !== 0 && !isShared) {
-    throw new Refusal("insecure-file", `others may write to ${what}: chmod go-w ${shown}`)
+    throw new Refusal("insecure-file", `other users can write to ${what}: chmod go-w ${shown}`)
   }
 }
 
@@ -267,7 +269,7 @@ export const make: (
             if (!isInside(await realFolder(root), await realFolder(folder))) {
               // a file that does not exist is no fault
               await disk.stat(at)
-              throw new Refusal("insecure-file", "its folder is a link that leads out of the workspace")
+              throw new Refusal("insecure-file", "its folder is a link to a place outside the workspace")
             }
           }
           const [handle, real] = await opened(at)
@@ -287,7 +289,7 @@ export const make: (
             await handle.close()
           }
         }
-        const late = refused(new Refusal("unreadable", "reading it takes too long"))
+        const late = refused(new Refusal("unreadable", "the read timed out"))
         const read: Array<Content | Refused | undefined> = files.map(() => late)
         const all = () =>
           Promise.all(files.map((file, at) =>

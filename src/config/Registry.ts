@@ -346,8 +346,8 @@ const foundIn = (root: Table | undefined, address: string, name?: string): Effec
   const server = serverOf(root ?? new Map())
   const match = matchOf(server)
   if (root === undefined || match.name === "" || match.name !== (name ?? match.name)) {
-    const next = name === undefined ? "give a server.json" : "check the address of the registry"
-    return Effect.fail(`it is no document of ${name === undefined ? "a" : "this"} server: ${next}`)
+    const next = name === undefined ? "provide a server.json" : "check the address of the registry"
+    return Effect.fail(`it is not the document of ${name === undefined ? "a" : "this"} server: ${next}`)
   }
   return listed(root).get("status") === "deleted"
     ? Effect.fail("the server was deleted from the registry")
@@ -359,14 +359,14 @@ const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: numb
     Stream.runFoldEffect({ size: 0, chunks: new Array<Uint8Array>() }, ({ chunks, size }, chunk) => {
       chunks.push(chunk)
       const all = { size: size + chunk.length, chunks }
-      return all.size > maxBytes ? Effect.fail(`the answer has more than ${maxBytes} bytes`) : Effect.succeed(all)
+      return all.size > maxBytes ? Effect.fail(`the response has more than ${maxBytes} bytes`) : Effect.succeed(all)
     }),
     Effect.map(({ chunks }) => Buffer.concat(chunks))
   )
 
 /** The next step after an answer with a status other than 200 and 404. */
 const adviceOn = (status: number): string => {
-  if (status >= 300 && status < 400) return "it redirects: give the final address"
+  if (status >= 300 && status < 400) return "it redirects: use the final address"
   return status >= 500 || status === 429 || status === 408
     ? "try again later"
     : "it refuses the request: check the address, and whether it needs a login"
@@ -379,7 +379,7 @@ const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, time
     if (
       base === undefined || !/^https?:$/.test(base.protocol) || isClear(base) || base.username + base.password !== ""
     ) {
-      return yield* Effect.fail("a registry has an https address, or one of this machine, without credentials")
+      return yield* Effect.fail("the address of a registry must be https, or on this machine, and have no credentials")
     }
     for (const path of paths) {
       const url = new URL(path, address.replace(/\/?$/, "/")).href
@@ -389,7 +389,7 @@ const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, time
         return { root: (yield* Document.decode(yield* bytesOf(response, maxBytes), "json")).root, url }
       }
       if (status !== 404) {
-        return yield* Effect.fail(`the registry answers with status ${status}: ${adviceOn(status)}`)
+        return yield* Effect.fail(`the registry responded with status ${status}: ${adviceOn(status)}`)
       }
     }
     return yield* Effect.fail("the registry has no such server or version: check the name")
@@ -399,14 +399,14 @@ const fetched = (address: string, paths: ReadonlyArray<string>, { maxBytes, time
     Effect.scoped,
     Effect.timeoutFail({
       duration: timeout,
-      onTimeout: () => "the registry does not answer in time: try again, or name another registry"
+      onTimeout: () => "the registry did not respond in time: try again, or use another registry"
     }),
     Effect.catchTags({
       RequestError: ({ cause }) => {
         const why = cause instanceof Error ? UntrustedText.excerpt(cause.message, 256) : "no answer"
-        return Effect.fail(`the registry cannot be reached (${why}): check the network, or name another registry`)
+        return Effect.fail(`the registry cannot be reached (${why}): check the network, or use another registry`)
       },
-      ResponseError: () => Effect.fail("the answer of the registry broke off: try again")
+      ResponseError: () => Effect.fail("the response of the registry was cut off: try again")
     })
   )
 
@@ -439,7 +439,7 @@ export const lookUp = (
   const address = wanted.includes("://") ? wanted : limits.address
   const paths = name === undefined ? [wanted] : pathsOf(name, version)
   const found = name === undefined && address !== wanted
-    ? Effect.fail("a name in the registry is like io.github.acme/weather, with @1.2.3 after it for one version")
+    ? Effect.fail("a registry name looks like io.github.acme/weather; add @1.2.3 for a version")
     : Effect.flatMap(fetched(address, paths, limits), ({ root, url }) => foundIn(root, url, name))
   return failing(wanted, address)(found)
 }

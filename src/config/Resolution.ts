@@ -192,7 +192,7 @@ const answerOf =
       const text = kind === "file"
         ? sources.file(Paths.absolute(name, expansion.directory, home), undefined)
         : argv === undefined
-        ? Effect.fail("needs a shell, and none is used: write it into a program")
+        ? Effect.fail("needs a shell, which is not used: put it into a script")
         : sources.run({ argv, cwd: expansion.directory, host })
       return Effect.mapBoth(text, { onFailure: failed, onSuccess: trimmed })
     }
@@ -215,7 +215,7 @@ const answerOf =
       }
       return value === undefined || choices === undefined || choices.includes(value)
         ? value
-        : yield* failed("has an answer that is not among its choices")
+        : yield* failed("has an answer that is not one of its choices")
     })
   }
 
@@ -253,7 +253,7 @@ const checked = (fields: object, config: ServerConfig.ServerConfig) =>
     const asked = Templates.texts(config).filter(({ at }) => at.split(".")[0] === root)
     const names = new Set(asked.flatMap(({ template }) => Interpolation.references(template)).map(Interpolation.nameOf))
     const which = Array.from(names).slice(0, 8).map((name) => quote(name)).join(", ")
-    return invalid(config.name, path, `not valid with the values of its variables: look at ${which}`)
+    return invalid(config.name, path, `not valid after its variables are expanded: check ${which}`)
   })
 
 /** An entry without the right to the environment sends no credentials in the clear. */
@@ -261,7 +261,7 @@ const confidential = ({ expansion, ...config }: Templates, plain: ServerConfig.S
   if (!("url" in config) || !("url" in plain)) return Effect.void
   if (Scope.rights(expansion.origin).environment || !RemoteHeaders.isClear(new URL(plain.url))) return Effect.void
   return RemoteHeaders.hasCredentials(config)
-    ? Effect.fail(invalid(config.name, "url", "it is not encrypted, and credentials are sent to it: use https"))
+    ? Effect.fail(invalid(config.name, "url", "it is not encrypted, and credentials would be sent to it: use https"))
     : Effect.void
 }
 
@@ -379,11 +379,11 @@ const readFile = (fs: FileSystem.FileSystem): Sources["file"] => (path, within) 
     // the file that is read is the one that was checked: a link is followed once
     const real = yield* fs.realPath(path)
     if (within !== undefined && !isInside(yield* fs.realPath(within), real)) {
-      return yield* Effect.fail("lies outside of the workspace")
+      return yield* Effect.fail("is outside the workspace")
     }
     const { size, type } = yield* fs.stat(real)
     // a pipe or a device may never end
-    if (type !== "File") return yield* Effect.fail("is no file")
+    if (type !== "File") return yield* Effect.fail("is not a regular file")
     if (size > longestValue) return yield* Effect.fail(tooLarge)
     const bytes = yield* fs.readFile(real)
     return bytes.length > longestValue ? yield* Effect.fail(tooLarge) : new TextDecoder().decode(bytes)

@@ -90,7 +90,7 @@ const construct = <Config extends ServerConfig, Encoded>(
       decoded,
       (config) =>
         !("url" in config) || (found?.expansion ?? config.expansion) !== undefined || !config.url.includes("${"),
-      () => invalid("url", "a variable, but nothing says what it may be")
+      () => invalid("url", "contains a variable, but there is no `expansion` to resolve it with")
     )
   }
 }

@@ -93,8 +93,8 @@ const bounded = <A>(operation: Effect.Effect<A, Failure>): Effect.Effect<A, Unus
   operation.pipe(
     Effect.mapError(unusable),
     Effect.disconnect,
-    Effect.timeoutFail({ duration: patience, onTimeout: () => new Unusable({ detail: "the store does not answer" }) }),
-    Effect.catchAllDefect(() => new Unusable({ detail: "the store broke down" }))
+    Effect.timeoutFail({ duration: patience, onTimeout: () => new Unusable({ detail: "the store did not respond" }) }),
+    Effect.catchAllDefect(() => new Unusable({ detail: "the store failed" }))
   )
 
 export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schema<A, I>): Documents<A> => {
@@ -108,7 +108,7 @@ export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schem
   const keyOf = (name: DocumentName): string => `${kind}-${sha256(JSON.stringify(name))}`
 
   const damaged = (detail: string): Found<A> => ({
-    damage: `${UntrustedText.excerpt(detail, 512)}; it does not count, and the next decision replaces it`
+    damage: `${UntrustedText.excerpt(detail, 512)}; it is ignored, and the next decision replaces it`
   })
 
   const read = (name: DocumentName, mayHave = (_key: string) => true): Effect.Effect<Found<A>, Failure> => {
@@ -120,7 +120,7 @@ export const documents = <A, I>(store: Store, kind: string, schema: Schema.Schem
           const document = decode(text)
           return Either.isRight(document) && keyOf(document.right.place) === key
             ? { value: document.right.value }
-            : damaged(`${store.nameOf(key)} is damaged, or of another version than ${version}`)
+            : damaged(`${store.nameOf(key)} is damaged, or has another version than ${version}`)
         }
       })),
       Effect.catchIf(

@@ -99,7 +99,7 @@ const overrides = (entry: ServerEntry.Entry, hazards: Trust.Candidate["hazards"]
   hazards.filter(isOverride).map(({ at = "", detail }) => {
     const name = at.startsWith("env.") ? at.slice("env.".length) : ""
     const value = ServerEntry.variables(entry).get(name)
-    if (value === null) return warning("variable", `${quoted(name)} is taken away. ${detail}`)
+    if (value === null) return warning("variable", `${quoted(name)} is removed. ${detail}`)
     if (value !== undefined) {
       const text = isCredential(name) ? hidden(value) : overriding(name, valueOf(value))
       return warning("variable", `${quoted(name)} = ${text}. ${detail}`)
@@ -121,7 +121,7 @@ const variables = (entry: ServerEntry.Entry, above: Above): Lines => {
   // a value that becomes part of a command line, an address or another variable is shown, whatever its name is
   const visible = new Set([...templates, ...values].flatMap(Interpolation.variables))
   return all.filter(([name]) => !above.has(`env.${name}`)).map(([name, value]) => {
-    if (value === null) return plain("variable", `${quoted(name)} is taken away`)
+    if (value === null) return plain("variable", `${quoted(name)} is removed`)
     const isHidden = !visible.has(name) && looksSecret(name, value)
     return plain("variable", `${quoted(name)} = ${isHidden ? hidden(value) : shown(value)}`)
   })
@@ -143,9 +143,9 @@ const leaves = (label: string, value: unknown, path: string): Lines => {
 /** The lines of a field with a label, which says what is started or reached, and with what. */
 const labelled = (key: string, label: string, value: unknown, entry: ServerEntry.Entry): Lines => {
   if (key === "url") return [plain(label, address(String(value))), plain("transport", entry.transport)]
-  if (key === "inheritEnv" && value === true) return [warning(label, "all of it, with every secret in it")]
+  if (key === "inheritEnv" && value === true) return [warning(label, "all variables, including every secret")]
   if (typeof value === "string") {
-    const which = key === "envFile" ? ", without those that decide which program runs" : ""
+    const which = key === "envFile" ? ", except those that decide which program runs" : ""
     return [plain(label, shown(value) + which)]
   }
   if (value instanceof Map) {
@@ -184,7 +184,7 @@ const disguises = (what: string, text: string): Lines => {
   const letters = [...codePoints(text), ...labels.map((label) => `the punycode ${quoted(label)}`)]
   return letters.length === 0
     ? []
-    : [warning("letters", `${what} has ${letters.join(" ")}, which may look like others`)]
+    : [warning("letters", `${what} contains ${letters.join(" ")}, which can look like other letters`)]
 }
 
 /** The same for what is started or reached, with the values of the entry filled in. Of variables only addresses count. */
@@ -201,14 +201,14 @@ const disguisesIn = ({ entry, inputs }: Shown): Lines => {
 const environment = (names: ReadonlyArray<string>): Lines =>
   names.map((name) =>
     isCredential(name)
-      ? warning("asks for", `${quoted(name)}, which it does not get unless you say so`)
+      ? warning("asks for", `${quoted(name)}, which it does not get unless you allow it`)
       : plain("asks for", quoted(name))
   )
 
 /** The default of an input is shown, because it is the value when there is no answer. */
 const inputs = (all: Trust.Candidate["inputs"] = []): Lines =>
   all.map(({ default: answer, id }) =>
-    plain("asks you", `${quoted(id)}${answer === undefined ? "" : `, and takes ${quoted(answer)} for no answer`}`)
+    plain("asks you", `${quoted(id)}${answer === undefined ? "" : `, default ${quoted(answer)}`}`)
   )
 
 /** The parts of a candidate that have lines. An entry that is in no file yet has neither provenance nor workspace. */
@@ -229,7 +229,7 @@ export const lines = (candidate: Shown): Lines => {
     ...environment(candidate.variables),
     ...inputs(candidate.inputs),
     ...settings,
-    ...Array.from(candidate.extra?.keys() ?? [], (key) => plain("also says", quoted(key))),
+    ...Array.from(candidate.extra?.keys() ?? [], (key) => plain("unknown field", quoted(key))),
     ...disguises("the name", server),
     ...disguisesIn(candidate),
     ...hazards.filter((hazard) => !isOverride(hazard)).map(({ at, detail, kind }) =>

@@ -140,7 +140,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
     ...(dropped.length === 0 ? [] : [ConfigIssue.make(about, "warning", "not-inherited", { at: dropped.join(", ") })]),
     ...(program === undefined
       ? []
-      : [ConfigIssue.make(about, "warning", "command-line", { at: "command", detail: `write "${program}" there` })])
+      : [ConfigIssue.make(about, "warning", "command-line", { at: "command", detail: `put only "${program}" there` })])
   ]
   const rights = Scope.rights(originOf(merged))
   const subject = ServerPolicy.subject(config, fingerprint)
@@ -151,7 +151,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
       ServerPolicy.decide(policies.filter(({ origin }) => Scope.rights(origin).allow), subject) !== "allowed"
     const needed = `it needs a rule about its ${"url" in config ? "url" : "command"}`
     const detail = ServerPolicy.isByNameAlone(policies, subject)
-      ? `only its name is allowed, which any server can have: ${needed}`
+      ? `only its name is allowed, and any server can have that name: ${needed}`
       : undefined
     const blocked = { ...config, ...(isByRight ? {} : { required: false }), blocked: "denied" } as const
     return {

@@ -190,7 +190,7 @@ const loadJson = async (): Promise<Parse> => {
         if (duplicates.has(at)) return
         duplicates.add(at)
         if (duplicates.size > maxDuplicates) {
-          throw new Fault("syntax", `more than ${maxDuplicates} names that are there twice`, keyAt)
+          throw new Fault("syntax", `more than ${maxDuplicates} duplicate names`, keyAt)
         }
         tree.warnings.push({ kind: "duplicate-key", severity: "warning", at, ...keyAt })
       },
@@ -208,7 +208,7 @@ const loadJson = async (): Promise<Parse> => {
       },
       onError: (code, offset, _length, line, character) => {
         const name = printParseErrorCode(code).replace(/\B[A-Z]/g, " $&").toLowerCase()
-        throw new Fault("syntax", offset < text.length ? name : "the file ends too early", position(line, character))
+        throw new Fault("syntax", offset < text.length ? name : "the file ends unexpectedly", position(line, character))
       }
     }, { allowTrailingComma: true, allowEmptyContent: true })
     if (format === "json" && lenient !== undefined) {
@@ -253,12 +253,12 @@ const textOf = (bytes: Uint8Array): string => {
 }
 
 const faultOf = (error: unknown, text: string): Fault => {
-  const fault = error instanceof Fault ? error : new Fault("syntax", "the parser gave up")
+  const fault = error instanceof Fault ? error : new Fault("syntax", "the parser failed")
   // a merge that is not finished explains any fault
   const conflict = fault.kind === "syntax" ? text.search(/^(?:<{7}|>{7})(?: |$)/m) : -1
   return conflict === -1
     ? fault
-    : new Fault("syntax", "there are conflict markers of a merge in it", positionAt(text, conflict))
+    : new Fault("syntax", "it contains merge conflict markers", positionAt(text, conflict))
 }
 
 const failed = (warnings: ReadonlyArray<DocumentIssue>, { detail, kind, position }: Fault): Document => ({
@@ -281,7 +281,7 @@ const read = (bytes: Uint8Array, format: Format, parse: Parse, limits: Limits): 
   }
   const issues = [...before, ...tree.warnings]
   if (root !== undefined && !(root instanceof Map)) {
-    return failed(issues, new Fault("root-not-object", "expected a table at the top", tree.position))
+    return failed(issues, new Fault("root-not-object", "expected an object at the top level", tree.position))
   }
   return {
     root: root ?? new Map(),

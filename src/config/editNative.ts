@@ -135,14 +135,14 @@ const without = (jsonc: typeof Jsonc, text: string, part: Jsonc.Node, parent: Js
 const edited = (jsonc: typeof Jsonc, text: string, { path, value }: Change): string => {
   const { findNodeAtLocation, getNodeValue, parseTree } = jsonc
   const tree = parseTree(text, undefined, { allowTrailingComma: true })
-  if (tree === undefined) throw new Error("it has no table at the top")
+  if (tree === undefined) throw new Error("its top level is not an object")
   const nodeAt = (path: Change["path"]) => findNodeAtLocation(tree, [...path])
   const replace = (from: number, to: number, content: string) => text.slice(0, from) + content + text.slice(to)
   const node = path.at(-1) === -1 ? undefined : nodeAt(path)
   if (value === undefined) {
     const part = node?.parent?.type === "property" ? node.parent : node
     const parent = part?.parent
-    if (part === undefined || parent === undefined) throw new Error(`"${path.join(".")}" is not there`)
+    if (part === undefined || parent === undefined) throw new Error(`"${path.join(".")}" does not exist`)
     return without(jsonc, text, part, parent)
   }
   const eol = text.includes("\r\n") ? "\r\n" : "\n"
@@ -214,7 +214,7 @@ const change = Effect.fnUntraced(
   ) {
     const { decoded, path, text } = file
     if (changes.length === 0) return text
-    if (isToml(path)) return yield* refuse(path, "only JSON is changed here", yield* byHand)
+    if (isToml(path)) return yield* refuse(path, "only JSON files can be edited", yield* byHand)
     // the reader takes the last of two equal keys, and a change the first
     const changed = changes.map(({ path }) => UntrustedText.excerpt(path.join("/")))
     const twice = decoded.issues.find(({ at = "", kind }) =>
@@ -224,7 +224,10 @@ const change = Effect.fnUntraced(
     const jsonc = yield* Effect.promise(() => import("jsonc-parser"))
     const edit = yield* Effect.try({
       try: () => changes.reduce((text, change) => edited(jsonc, text, change), text),
-      catch: (error): Refusal => ({ path, detail: error instanceof Error ? error.message : "it has another form" })
+      catch: (error): Refusal => ({
+        path,
+        detail: error instanceof Error ? error.message : "it has an unexpected structure"
+      })
     })
     const { issues } = yield* decode(Buffer.from(edit), file)
     const fault = issues.find(({ server, severity }) =>

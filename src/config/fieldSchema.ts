@@ -40,7 +40,7 @@ export type SecretsInput = Readonly<Record<string, string | Redacted.Redacted>> 
 
 const SecretsInput = Schema.declare(
   (input): input is SecretsInput => typeof input === "object" && input !== null && !Array.isArray(input),
-  { identifier: "an object of texts" }
+  { identifier: "an object of strings" }
 )
 
 /** Secret texts by name. A map, because the names come from files: `__proto__` is a name like any other. */
@@ -52,7 +52,7 @@ export const Secrets = Schema.transformOrFail(SecretsInput, SecretMap, {
     for (const [name, value] of entries) {
       const secret = typeof value === "string" ? Redacted.make(value) : value
       if (typeof name !== "string" || !isSecret(secret)) {
-        return ParseResult.fail(new ParseResult.Type(ast, input, `expected a text at ${JSON.stringify(name)}`))
+        return ParseResult.fail(new ParseResult.Type(ast, input, `expected a string at ${JSON.stringify(name)}`))
       }
       secrets.set(name, secret)
     }

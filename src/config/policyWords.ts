@@ -20,7 +20,7 @@ export interface From extends Pick<Scope.Provenance, "origin" | "provider" | "sc
   readonly variable?: ((name: string) => string | undefined) | undefined
 }
 
-const expectsList = "a list is expected here"
+const expectsList = "expected a list"
 
 /** One element of a list. A `detail` says why it is not a valid rule. */
 interface Rule {
@@ -31,7 +31,7 @@ interface Rule {
 
 type Tag = ServerPolicy.Matcher["_tag"]
 
-const anyCharacters = "a text, with * for any characters"
+const anyCharacters = "a string, in which * matches any characters"
 
 const expected: { readonly [T in Tag]: string } = {
   Name: anyCharacters,
@@ -63,7 +63,7 @@ const keyed = (tags: { readonly [key: string]: Tag }) => (value: Value): Rule =>
   const [key = "", of] = isTable(value) && value.size === 1 ? [...value][0]! : []
   const tag = Object.hasOwn(tags, key) ? tags[key] : undefined
   return tag === undefined
-    ? { matchers: [], detail: `a rule is a table with one of ${Object.keys(tags).join(", ")}` }
+    ? { matchers: [], detail: `a rule is an object with one of ${Object.keys(tags).join(", ")}` }
     : ruleOf(key, tag, of)
 }
 
@@ -132,7 +132,7 @@ const isSet = (policy: Table, ...keys: ReadonlyArray<string>): boolean =>
 const flagFaults = (policy: Table): ReadonlyArray<ConfigIssue.Detail> =>
   Array.from(policy).flatMap(([key, value]) => {
     const at = `policy/${UntrustedText.excerpt(key, 64)}`
-    if (flags.has(key)) return typeof value === "boolean" ? [] : [{ at, detail: "true or false is expected here" }]
+    if (flags.has(key)) return typeof value === "boolean" ? [] : [{ at, detail: "expected true or false" }]
     if (key !== "providers") return key === "allow" || key === "deny" ? [] : [{ at, detail: "unknown key" }]
     if (!isList(value)) return [{ at, detail: expectsList }]
     return value.flatMap((host, place) => isText(host) ? [] : [{ at: `${at}/${place}`, detail: "not a name" }])
@@ -167,7 +167,7 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
   const { identities: identified, isClosed, lists }: Words = words[of]
   const sections = of === "native" ? ["policy", "security"].filter((key) => root.has(key)) : []
   const invalid: Array<ConfigIssue.Detail> = sections.filter((key) => !isTable(root.get(key)))
-    .map((at) => ({ at, detail: "a table is expected here" }))
+    .map((at) => ({ at, detail: "expected an object" }))
   const rules = {
     allow: Array<ServerPolicy.Matcher>(),
     deny: Array<ServerPolicy.Matcher>(),
@@ -182,7 +182,7 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
     if (value === undefined) continue
     isThere = true
     if (!isList(value) || value.length > mostRules(origin)) {
-      invalid.push({ at, detail: isList(value) ? `there are more than ${mostRules(origin)} rules` : expectsList })
+      invalid.push({ at, detail: isList(value) ? `more than ${mostRules(origin)} rules` : expectsList })
       isLost = true
       continue
     }
@@ -205,13 +205,13 @@ const policyOf = (of: keyof typeof words, root: Table, from: From) => {
   if (servers !== undefined) {
     isThere = true
     isLost = !isTable(servers)
-    if (isLost) invalid.push({ at: "mcp_servers", detail: "a table is expected here" })
+    if (isLost) invalid.push({ at: "mcp_servers", detail: "expected an object" })
     else identities = new Map()
     for (const [server, entry] of table(servers)) {
       const [matcher] = codexIdentity(fill(table(entry).get("identity"))).matchers
       const at = `mcp_servers/${UntrustedText.excerpt(server, 128)}`
       if (matcher !== undefined) identities?.set(server, matcher)
-      else invalid.push({ at, detail: "an identity is expected here" })
+      else invalid.push({ at, detail: "expected an identity" })
     }
   }
   const own = table(sections.length === 0 ? undefined : root.get("policy"))
@@ -248,13 +248,13 @@ const toolRule = (value: Value, strictest: PermissionRule.Decision, source: Perm
   const patterns = Array.from(table(args)).filter((pair): pair is [string, string] => isText(pair[1]))
   const unknown = Array.from(written.keys()).find((key) => !["tool", "action", "decision", "args"].includes(key))
   const fault = [
-    !isTable(value) && "a rule is a table with a tool and an action",
+    !isTable(value) && "a rule is an object with a tool and an action",
     !isText(tool) && "a rule needs a tool, such as github/* or mcp__github__*",
-    action !== (written.get("decision") ?? action) && "a rule has one action, and this has two",
-    decision === undefined && "the action of a rule is allow, ask or deny",
+    action !== (written.get("decision") ?? action) && "a rule has one action, but this one has two",
+    decision === undefined && "the action must be allow, ask or deny",
     args !== undefined && !(isTable(args) && args.size === patterns.length) &&
-    "the arguments of a rule are a table of patterns, each a text",
-    unknown !== undefined && `a rule knows no ${UntrustedText.excerpt(unknown, 64)}, only tool, action and args`
+    "the arguments must be an object of string patterns",
+    unknown !== undefined && `unknown key ${UntrustedText.excerpt(unknown, 64)}: a rule has tool, action and args`
   ].find((detail) => detail !== false)
   if (fault !== undefined || decision === undefined || !isText(tool)) {
     return { rule: { decision: strictest, tool: isText(tool) ? tool : "*", source }, detail: fault }
@@ -274,7 +274,7 @@ const permissionsOf = (root: Table, { origin, scope }: From) => {
   const everything = { decision: strictest, tool: "*", source } as const
   if (value === undefined) return { rules: [], invalid: [] }
   if (!isTable(value)) {
-    return { rules: [everything], invalid: [{ at: "permissions", detail: "a table is expected here" }] }
+    return { rules: [everything], invalid: [{ at: "permissions", detail: "expected an object" }] }
   }
   const rules: Array<PermissionRule.Input> = []
   const invalid: Array<ConfigIssue.Detail> = []
@@ -297,7 +297,7 @@ const permissionsOf = (root: Table, { origin, scope }: From) => {
   for (const key of value.keys()) {
     if (key !== "rules" && !actions.some((action) => action === key)) {
       const at = `permissions/${UntrustedText.excerpt(key, 64)}`
-      invalid.push({ at, detail: "unknown key: rules, allow, ask and deny are known here" })
+      invalid.push({ at, detail: "unknown key: use rules, allow, ask or deny" })
     }
   }
   return { rules, invalid }

@@ -115,7 +115,7 @@ export const prepare = {
     }
     const command = entry.get("command")
     if (!isTable(command) || !command.has("path")) return entry
-    to.warn("deprecated", "command.path", "write the path as the command itself")
+    to.warn("deprecated", "command.path", "use the path as the command")
     const parts = ["args", "env"].flatMap((key) => {
       const value = command.get(key)
       return value === undefined ? [] : [[key, value] as const]
@@ -197,7 +197,7 @@ const useless = (at: string, expected: string): Issue => ({
   kind: "unused-field",
   severity: "warning",
   at,
-  detail: `${expected} is expected here`
+  detail: `expected ${expected}`
 })
 
 /** The parts of a question of a native document, and what each has to be. */
@@ -206,7 +206,7 @@ const inputParts: ReadonlyMap<string, readonly [isRight: (value: Value) => boole
   ["description", [isText, "a text"]],
   ["secret", [(value) => typeof value === "boolean", "true or false"]],
   ["default", [isText, "a text"]],
-  ["choices", [(value) => isList(value) && value.every(isText), "a list of texts"]]
+  ["choices", [(value) => isList(value) && value.every(isText), "a list of strings"]]
 ])
 
 const inputFaults = (input: Value, at: string): ReadonlyArray<Issue> => [

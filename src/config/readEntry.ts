@@ -283,7 +283,7 @@ const misspelt = ({ hint }: Keys, unknown: ReadonlyArray<string>): string | unde
   const key = few.find((key) => hint(key) !== undefined) ?? few[0]
   if (key === undefined) return undefined
   const meant = hint(key)
-  return `the key ${ConfigIssue.shownKey(key)} is not known${meant === undefined ? "" : `: ${meant}`}`
+  return `unknown key ${ConfigIssue.shownKey(key)}${meant === undefined ? "" : `: ${meant}`}`
 }
 
 const serverOf = (to: Read.Reading, name: string, written: Table, keys: Keys) => {

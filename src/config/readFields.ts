@@ -75,7 +75,7 @@ export const headers = (to: Reading, from: Uses): ReadonlyMap<string, string> | 
   const set = (name: string, value: string): void => {
     // which of the two is sent would depend on who sends it
     const spelling = spelled.get(name.toLowerCase()) ?? name
-    if (spelling !== name) to.fail("invalid-header", name, "it is there twice, in other letters")
+    if (spelling !== name) to.fail("invalid-header", name, "it appears twice, with different case")
     spelled.set(name.toLowerCase(), name)
     headers.set(name, value)
   }

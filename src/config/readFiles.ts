@@ -93,7 +93,7 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
         ConfigIssue.make({ provider, scope, path }, "error", kind, { detail })
       ]
       if (found === undefined) {
-        return source.isNamed ? unusable(source, fault("unreadable", "there is no such file")) : undefined
+        return source.isNamed ? unusable(source, fault("unreadable", "the file does not exist")) : undefined
       }
       // a file that is read in two ways is remembered for each
       const key = [provider, scope, origin, ...pointer, path].join("\0")

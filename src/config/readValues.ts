@@ -69,7 +69,7 @@ export type Uses = ReadonlyMap<Dialect.Meaning, ReadonlyArray<Use>>
 
 /** Notes an older or a foreign word. */
 export const noteWord = (to: Reading, { field, key }: Use): void => {
-  if (field.deprecated === true) to.warn("deprecated", key, field.instead && `write ${field.instead}`)
+  if (field.deprecated === true) to.warn("deprecated", key, field.instead && `use ${field.instead}`)
   if (field.foreign === true) to.reject("unknown-key", key)
 }
 
@@ -116,7 +116,7 @@ export const noteLacking = (
 
 /** A text, where nothing else will do. */
 export const text = (to: Reading, value: Value, at: string): string =>
-  typeof value === "string" ? value : to.fail("invalid-type", at, "a text is expected")
+  typeof value === "string" ? value : to.fail("invalid-type", at, "expected a string")
 
 /** A text, also if it was written without quotes. */
 export const scalar = (to: Reading, value: Value, at: string): string => {
@@ -129,7 +129,7 @@ export const scalar = (to: Reading, value: Value, at: string): string => {
 export const texts = (to: Reading, value: Value, at: string): ReadonlyArray<string> =>
   isList(value)
     ? value.map((item, index) => scalar(to, item, `${at}.${index}`))
-    : to.fail("invalid-type", at, "a list of texts is expected")
+    : to.fail("invalid-type", at, "expected a list of strings")
 
 /** Names in a list; `*` for all of them may stand alone. */
 export const names = (to: Reading, value: Value, at: string): ReadonlyArray<string> =>
@@ -138,7 +138,7 @@ export const names = (to: Reading, value: Value, at: string): ReadonlyArray<stri
 /** Anything but a clear yes or no is a fault: a mistyped `disabled` must not start a server. */
 export const flag = (to: Reading, value: Value, at: string): boolean => {
   if (typeof value === "boolean") return value
-  if (value !== "true" && value !== "false") to.fail("invalid-type", at, "true or false is expected")
+  if (value !== "true" && value !== "false") to.fail("invalid-type", at, "expected true or false")
   to.warn("coerced", at)
   return value === "true"
 }
@@ -146,7 +146,7 @@ export const flag = (to: Reading, value: Value, at: string): boolean => {
 const wholeNumber = (most: number) => (to: Reading, value: Value, at: string): number => {
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof number !== "number" || !Number.isInteger(number) || number < 1 || number > most) {
-    to.fail("invalid-value", at, `a number from 1 to ${most} is expected`)
+    to.fail("invalid-value", at, `expected a number from 1 to ${most}`)
   }
   if (number !== value) to.warn("coerced", at)
   return number
@@ -179,8 +179,8 @@ const time = (to: Reading, value: Value, at: string, { unit, zeroIsOff }: Dialec
 const mostEntries = 50_000
 
 export const entries = (to: Reading, value: Value, at: string): ReadonlyArray<readonly [string, Value]> => {
-  if (!isTable(value)) to.fail("invalid-type", at, "a table of names and their values is expected")
-  if (value.size > mostEntries) to.fail("invalid-value", at, `there are more than ${mostEntries} of them`)
+  if (!isTable(value)) to.fail("invalid-type", at, "expected an object of names and values")
+  if (value.size > mostEntries) to.fail("invalid-value", at, `more than ${mostEntries} entries`)
   for (const key of value.keys()) if (FieldSchema.reserved.includes(key)) to.fail("reserved-key", `${at}.${key}`)
   return Array.from(value)
 }
@@ -298,7 +298,7 @@ export const checkConfidential = (to: Reading, entry: ServerEntry.Entry): void =
   const stand = entry.transport === "stdio" ? undefined : standIn(entry.url)
   if (entry.transport === "stdio" || stand?.url === undefined || !stand.hasHost) return
   const isSent = stand.url.username !== "" || stand.url.password !== "" || RemoteHeaders.hasCredentials(entry)
-  if (isSent && RemoteHeaders.isClear(stand.url)) to.fail("insecure-url", "url", "it is sent credentials")
+  if (isSent && RemoteHeaders.isClear(stand.url)) to.fail("insecure-url", "url", "credentials would be sent to it")
 }
 
 // fields that are read by their schema alone

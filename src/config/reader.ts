@@ -78,7 +78,7 @@ const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, repor
     const roots = (row.roots ?? usual).map((way) => way.join("."))
     // the last is the one that the host has always had, of those in the spelling of such files
     const right = roots.findLast((root) => root.includes("_") === (path?.endsWith(".toml") === true)) ?? roots.at(-1)
-    report({ kind, severity: "warning", at, detail: right && `it is ${right}` })
+    report({ kind, severity: "warning", at, detail: right && `use ${right}` })
   }
   const places = waysOf(row, context).flatMap(at)
   if (places.length > 1 && row.firstRoot === true) {

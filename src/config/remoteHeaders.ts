@@ -34,7 +34,7 @@ const faultOf = (name: string, value: Redacted.Redacted): string | undefined => 
   if (framing.has(name.toLowerCase())) return "this header is set by the transport"
   return HeaderField.isValue(Redacted.value(value))
     ? undefined
-    : "the value holds characters that a header cannot carry"
+    : "the value contains characters that a header cannot contain"
 }
 
 const decode = Schema.decode(Schema.parseJson(Secrets))
@@ -46,7 +46,7 @@ const decode = Schema.decode(Schema.parseJson(Secrets))
 const printed = (argv: readonly [string, ...ReadonlyArray<string>]): Effect.Effect<Headers, string> =>
   HostEnvironment.HostEnvironment.pipe(
     Effect.flatMap((host) => Program.run({ argv, host })),
-    Effect.flatMap((text) => Effect.mapError(decode(text), () => "did not print a JSON object of texts"))
+    Effect.flatMap((text) => Effect.mapError(decode(text), () => "did not print a JSON object of strings"))
   )
 
 const bearer = (variable: string): Effect.Effect<Headers, string> =>

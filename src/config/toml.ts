@@ -14,11 +14,11 @@ import {
 
 /** What the library says, as far as it is known that it quotes nothing: the words are for people only. */
 const faults: ReadonlyMap<string, string> = new Map([
-  ["trying to redefine an already defined table or value", "a table or key that is there twice"],
-  ["invalid value", "a value that is none: texts need quotes"],
-  ["each key-value declaration must be followed by an end-of-line", "a line that goes on where it should end"],
-  ["illegal character in key", "a line that is neither a table nor a key with its value, or a key that needs quotes"],
-  ["control characters are not allowed in strings", "a text without its end, or with a control character"],
+  ["trying to redefine an already defined table or value", "a table or key that appears twice"],
+  ["invalid value", "not a value: strings need quotes"],
+  ["each key-value declaration must be followed by an end-of-line", "unexpected text after the end of a value"],
+  ["illegal character in key", "neither a table nor a key with a value, or a key that needs quotes"],
+  ["control characters are not allowed in strings", "a string that is not closed, or has a control character"],
   ["unrecognised escape sequence", backslash],
   ["expected comma or end of structure", "a comma or the end of a list or table is missing"]
 ])

@@ -107,13 +107,13 @@ export const nextStep = ({ kind, reference }: Failure, host: string | undefined)
   const name = UntrustedText.quote(Interpolation.nameOf(reference))
   const from = UntrustedText.quote(answeredBy(reference) ?? Interpolation.nameOf(reference))
   if (kind === "variable-forbidden") {
-    return `${from} may not be read here: grant it when the server is approved, or move the server to a file of your own`
+    return `${from} may not be read here: grant it when the server is approved, or move the server to a user file`
   }
   if (kind === "input-required") {
     const what = `${reference.kind} ${UntrustedText.quote(reference.name)}`
     return `unanswered ${what}: set ${from} before this program starts, or give it a default`
   }
-  if (reference.kind !== "env") return `${name} has no value here: write the value itself`
+  if (reference.kind !== "env") return `${name} has no value here: write the value instead`
   const row = host === undefined ? Dialect.native : Dialect.find(host)
   const written = row?.variables?.syntax.bare === true ? ` (${UntrustedText.excerpt(`\${${reference.name}:-…}`)})` : ""
   return `${name} is not set: set it before this program starts, or give it a default${written}`

@@ -23,12 +23,12 @@ const maxDirectives = 100
 const maxExpansion = 50
 
 const faults: ReadonlyMap<string, string> = new Map([
-  ["TAB_AS_INDENT", "a tab where a line begins: indent with spaces"],
-  ["BAD_INDENT", "a line that is not indented like those around it"],
+  ["TAB_AS_INDENT", "a tab at the beginning of a line: indent with spaces"],
+  ["BAD_INDENT", "inconsistent indentation"],
   ["BAD_DQ_ESCAPE", backslash],
   ["MULTILINE_IMPLICIT_KEY", "a name without a colon on its line"],
   ["MISSING_CHAR", "a colon, a comma, a quote or a closing bracket is missing"],
-  ["UNEXPECTED_TOKEN", "something that belongs to nothing before it"]
+  ["UNEXPECTED_TOKEN", "an unexpected token"]
 ])
 
 /** What an anchor names, and how many aliases are in it. */
@@ -52,7 +52,7 @@ const quietly = <A>(run: () => A): A => {
   }
 }
 
-const manyAliases = "aliases of aliases make too much of too little"
+const manyAliases = "nested aliases expand to too many values"
 
 /** The lexer and the parser of `yaml` do not recurse; its composer does, and gets what is not too deep. */
 export const parse: Parse = (written, tree) => {
@@ -118,8 +118,8 @@ export const parse: Parse = (written, tree) => {
 
   const alias = (source: string, depth: number, at: Position): Value => {
     const anchored = anchors.get(source)
-    if (anchored === undefined) throw new Fault("syntax", "an alias without its anchor", at)
-    if (anchored === "open") throw new Fault("alias-limit", "an alias inside of what it stands for", at)
+    if (anchored === undefined) throw new Fault("syntax", "an alias without an anchor", at)
+    if (anchored === "open") throw new Fault("alias-limit", "an alias inside its own anchor", at)
     expansions += 1 + anchored.expansions
     if (++anchored.uses * anchored.expansions > maxExpansion) throw new Fault("alias-limit", manyAliases, at)
     recount(anchored.value, depth, at)
@@ -148,10 +148,10 @@ export const parse: Parse = (written, tree) => {
     const made = new Map<string, Value>()
     for (const { key, value } of node.items as ReadonlyArray<Pair<Node | null, Node | null>>) {
       const at = positionOf(key)
-      if (key !== null && !isScalar(key)) throw new Fault("syntax", "a name that is no text", at)
+      if (key !== null && !isScalar(key)) throw new Fault("syntax", "a key that is not a string", at)
       // as it is written: 1.10 is no number where it is a name
       const name = wellFormed(key?.source ?? "")
-      if (made.has(name)) throw new Fault("syntax", "a name that is there twice", at)
+      if (made.has(name)) throw new Fault("syntax", "a duplicate key", at)
       tree.put(made, name, convert(value, depth + 1), at)
     }
     return made

@@ -67,7 +67,7 @@ export const toObject = (value: unknown, maxNodes: number, path: string): Either
     // the cast: everything that is not JSON is a fault
     return isObject(copied) ? Either.right(copied as JsonObject) : Either.left({ path, detail: "not an object" })
   } catch (error) {
-    const detail = "a getter or a toJSON method of it has thrown"
+    const detail = "one of its getters or toJSON methods threw an error"
     return Either.left(error instanceof NotJson ? { path: error.path, detail: error.detail } : { path, detail })
   }
 }

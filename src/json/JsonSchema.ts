@@ -83,11 +83,11 @@ const evaluate = (
 ): boolean => {
   spend(on, 1)
   if (schema === true) return true
-  if (schema === false) return fail(on, path, "nothing is allowed here")
-  if (!isObject(schema)) throw new Unchecked("a part of it is no schema")
-  if (schema !== on.root && typeof schema["$id"] === "string") throw new Unchecked("a part of it has an $id of its own")
+  if (schema === false) return fail(on, path, "no value is allowed here")
+  if (!isObject(schema)) throw new Unchecked("a part of it is not a schema")
+  if (schema !== on.root && typeof schema["$id"] === "string") throw new Unchecked("a part of it has its own $id")
   // a chain of references that leads nowhere ends here too
-  if (++on.depth > maxDepth) throw new Unchecked(`it leads deeper than ${maxDepth} levels`)
+  if (++on.depth > maxDepth) throw new Unchecked(`its references are nested deeper than ${maxDepth} levels`)
   const seen = on.track ? emptySeen() : undefined
   const holds = on.refsAlone && schema["$ref"] !== undefined
     ? keywords.get("$ref")!(on, schema["$ref"], value, schema, path, seen)

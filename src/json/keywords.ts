@@ -63,7 +63,7 @@ export const mergeSeen = (into: Seen, from: Seen): void => {
 
 export const spend = (on: Evaluation, steps: number): void => {
   on.steps -= steps
-  if (on.steps < 0) throw new Unchecked("judging the value by it takes too long")
+  if (on.steps < 0) throw new Unchecked("validating the value takes too many steps")
 }
 
 export const fail = (on: Evaluation, path: Path | undefined, detail: string): false => {
@@ -129,7 +129,7 @@ const anyOf: Keyword = (on, operand, value, _schema, path, seen) => {
     // for `unevaluated…` all branches count and not only the first that holds
     if (holds && seen === undefined) return true
   }
-  return holds || fail(on, path, "none of the alternatives holds")
+  return holds || fail(on, path, "none of the alternatives matches")
 }
 
 const oneOf: Keyword = (on, operand, value, _schema, path, seen) => {
@@ -137,16 +137,16 @@ const oneOf: Keyword = (on, operand, value, _schema, path, seen) => {
   for (const schema of nonEmpty(operand, "oneOf")) {
     const local = seen === undefined ? undefined : emptySeen()
     if (!exactly(on, schema, value, path, local)) continue
-    if (holding !== undefined) return fail(on, path, "more than one of the alternatives holds")
+    if (holding !== undefined) return fail(on, path, "more than one of the alternatives matches")
     holding = local ?? true
   }
-  if (holding === undefined) return fail(on, path, "none of the alternatives holds")
+  if (holding === undefined) return fail(on, path, "none of the alternatives matches")
   if (seen !== undefined && holding !== true) mergeSeen(seen, holding)
   return true
 }
 
 const not: Keyword = (on, operand, value, _schema, path) =>
-  !exactly(on, operand, value, path, undefined) || fail(on, path, "is what it must not be")
+  !exactly(on, operand, value, path, undefined) || fail(on, path, "matches the schema in `not`")
 
 const conditional: Keyword = (on, operand, value, schema, path, seen) => {
   const branch = exactly(on, operand, value, path, seen) ? schema["then"] : schema["else"]
@@ -156,7 +156,7 @@ const conditional: Keyword = (on, operand, value, schema, path, seen) => {
 /** Only references into the schema itself are followed; nothing is ever fetched. */
 const reference: Keyword = (on, operand, value, _schema, path, seen) => {
   if (typeof operand !== "string") throw malformed("$ref")
-  if (localPointer(on.root, operand) === undefined) throw new Unchecked("it refers to a place outside of it")
+  if (localPointer(on.root, operand) === undefined) throw new Unchecked("it refers to a place outside the schema")
   spend(on, operand.length / 16)
   const target = pointed(on.root, operand)
   if (target === undefined) throw new Unchecked("it refers to a place that does not exist")
@@ -211,7 +211,7 @@ const multipleOf: Keyword = (on, operand, value, _schema, path) => {
   if (!Number.isFinite(quotient)) throw new Unchecked("its \"multipleOf\" is beyond exact arithmetic")
   // 0.3 is a multiple of 0.1 although their binary forms are not
   const isExact = Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 1e-12
-  return isExact || fail(on, path, `no multiple of ${divisor}`)
+  return isExact || fail(on, path, `not a multiple of ${divisor}`)
 }
 
 /** The code points of a text. */
@@ -290,7 +290,7 @@ const uniqueItems: Keyword = (on, operand, value, _schema, path) => {
     const text = canonicalJson(value[index])
     spend(on, 1 + text.length / 4)
     texts.add(text)
-    if (texts.size <= index) return fail(on, { parent: path, key: index }, "the same as an item before it")
+    if (texts.size <= index) return fail(on, { parent: path, key: index }, "equal to an earlier item")
   }
   return true
 }
@@ -369,7 +369,7 @@ const undeclared = (
   path: Path | undefined
 ): boolean =>
   schema === false
-    ? fail(on, path, `has the property "${key}", which is not declared`)
+    ? fail(on, path, `has the property "${key}", which is not allowed`)
     : on.evaluate(schema, value[key], { parent: path, key }, undefined)
 
 const additionalProperties: Keyword = (on, operand, value, schema, path, seen) => {

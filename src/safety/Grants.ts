@@ -121,6 +121,6 @@ export const record = (
     if (answer._tag === "Session") return
     yield* Effect.disconnect(kept.add(place, grant)).pipe(Effect.timeoutFail({
       duration: storeLimit,
-      onTimeout: () => new McpError.TrustNotKept({ server: place.server, detail: "the store does not answer" })
+      onTimeout: () => new McpError.TrustNotKept({ server: place.server, detail: "the store did not respond" })
     }))
   })

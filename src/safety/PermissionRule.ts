@@ -178,7 +178,7 @@ type Division = readonly [server: string, name: string]
 const serverCharacters = /^[^\s/()[\]{}"'`\\,;=<>|?!&\u0000-\u001f\u007f-\u{10ffff}]+$/u
 const toolCharacters = /^[^\s()[\]{}"'`\\,;=<>|?!&\u0000-\u001f\u007f-\u{10ffff}]+$/u
 
-const badCharacters = "it has characters that neither a server nor a tool has in its name"
+const badCharacters = "it contains characters that are not allowed in the name of a server or a tool"
 
 /** A text divided at each of its separators in turn. */
 const divisions = (text: string, separator: RegExp): ReadonlyArray<Division> =>
@@ -209,9 +209,9 @@ const divided = (text: string, isNarrow: boolean): Either.Either<ReadonlyArray<D
   // a tool may have slashes in its name, and a server may not
   const slash = divisions(text, /\//g)
   const all = slash.length > 0 ? slash.slice(0, 1) : divisions(text, /\./g)
-  if (all.length === 0) return Either.left("it does not name a server and a tool: write `server/tool`")
+  if (all.length === 0) return Either.left("it must name a server and a tool: write `server/tool`")
   return isNarrow && all.length > 1
-    ? Either.left("it can be read in more than one way, because it has several dots: write `server/tool`")
+    ? Either.left("it is ambiguous, because it has several dots: write `server/tool`")
     : Either.right(all)
 }
 
@@ -251,7 +251,7 @@ export const parse = (input: Input): Either.Either<Parsed, Fault> => {
   const reading = readings[decision]
   const { isNarrow } = reading
   const fault = (detail: string) => Either.left({ input, detail })
-  if (isNarrow && source === "workspace") return fault("a rule of a workspace may only narrow: it cannot allow")
+  if (isNarrow && source === "workspace") return fault("a workspace rule can only restrict: it cannot allow")
   if (input.tool.length > maxLength) return fault(`it is longer than ${maxLength} characters`)
   const [name, written] = parts(input.tool.trim())
   const targets = server === undefined

@@ -61,9 +61,9 @@ export class SpillError extends Schema.TaggedError<SpillError>("effect-mcp-runti
 }) {
   override get message(): string {
     const what = {
-      malformed: "is no handle of a kept result",
-      missing: "names no result that is still kept",
-      refused: "names a file that another user may have made",
+      malformed: "is not a handle of a stored result",
+      missing: "names a result that is not stored any more",
+      refused: "names a file that another user may have created",
       unreadable: "names a result that cannot be read"
     }
     return `"${UntrustedText.excerpt(this.handle, 128)}" ${what[this.reason]}`
@@ -136,13 +136,13 @@ export const make = (
       function*(text: string, { kind, server, tool }: OutputGuard.Source) {
         const handle = `spill-${yield* nonce}`
         const stored = `${encodeHeader({ server, tool, ...(kind === undefined ? {} : { kind }) })}\n${text}`
-        if (!isHandle(handle)) return yield* Effect.fail("There is no name for it.")
+        if (!isHandle(handle)) return yield* Effect.fail("No handle could be generated.")
         if (Buffer.byteLength(stored) > Math.min(maxBytesEach, maxBytes)) return yield* Effect.fail("It is too long.")
         // one after the other, so that each sees how much room there is
         yield* turn.withPermits(1)(store.set(handle, stored))
         return Option.some(handle)
       },
-      Effect.timeoutFail({ duration: patience, onTimeout: () => "The disk does not answer." }),
+      Effect.timeoutFail({ duration: patience, onTimeout: () => "The disk did not respond." }),
       (writing, _text, { server }) =>
         Effect.catchAll(writing, (fault) =>
           RuntimeLog.warning("A long result could not be saved.", fault).pipe(

@@ -31,7 +31,7 @@ const entries = (
   }
   return all.every(([key]) => /^[^\s=,()"'*]+$/.test(key))
     ? Either.right(all)
-    : Either.left("the name of an argument is empty or has other characters than a name")
+    : Either.left("an argument name is empty, or contains a space, a quote or one of = , ( ) *")
 }
 
 const scalar = (value: unknown): string | undefined =>

@@ -202,6 +202,6 @@ export const make = (result: Pick<ToolResult.ToolResult, "content" | "structured
     addJson(wholeJson(structuredContent), structuredContent)
   }
   const forUser = result.content.length - forModel.length
-  if (forUser > 0) add(`(${forUser === 1 ? "1 part is" : `${forUser} parts are`} for the user only.)`)
+  if (forUser > 0) add(`(${forUser === 1 ? "1 part is" : `${forUser} parts are`} only for the user.)`)
   return { text: lines.join("\n"), attachments, json }
 }

@@ -73,14 +73,14 @@ export interface Gap {
   readonly spilled: string | undefined
 }
 
-const readingWith = (tool: string | undefined): string => tool === undefined ? "" : `, to be read with ${tool}`
+const readingWith = (tool: string | undefined): string => tool === undefined ? "" : `, readable with ${tool}`
 
 export const gapNotice = ({ chars, offset, spilled, tokens }: Gap, tool: string | undefined): string => {
   const kept = spilled === undefined
-    ? "It was not kept."
-    : `All of it is kept as ${spilled}${readingWith(tool)}; what is left out begins at offset ${offset}.`
-  return `[... ${chars} characters, about ${tokens} tokens, are left out here. ${kept} ...]`
+    ? "The full text was not stored."
+    : `The full text is stored as ${spilled}${readingWith(tool)}; the omitted part begins at offset ${offset}.`
+  return `[... ${chars} characters, about ${tokens} tokens, are omitted here. ${kept} ...]`
 }
 
 export const pageNotice = (handle: string, next: number, tool: string | undefined): string =>
-  `[... ${handle} goes on at offset ${next}${readingWith(tool)}. ...]`
+  `[... ${handle} continues at offset ${next}${readingWith(tool)}. ...]`

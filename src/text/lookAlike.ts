@@ -53,13 +53,13 @@ const make = () => {
 
   return (name: string): string | undefined => {
     if (unseen.test(name.replace(joining, ""))) return "it has invisible characters"
-    if (name.normalize("NFKC") !== name) return "it has characters that are another spelling of others"
+    if (name.normalize("NFKC") !== name) return "it has characters that are compatibility forms of others"
     if (!together.some((scripts) => scripts.test(name))) {
-      return "it has letters of scripts that are not written together"
+      return "it mixes letters of different scripts"
     }
     // accents, signs and digits are shared by all scripts
     if (latinLooking.test(name.normalize("NFD").replaceAll(others, ""))) {
-      return "all its letters look like Latin ones and are none"
+      return "all its letters look like Latin letters but are not"
     }
     return misread.test(name) ? "it has characters that look like others" : undefined
   }
@@ -69,7 +69,7 @@ let foreign: ReturnType<typeof make> | undefined
 
 /** Why a name could be taken for another, if it could. */
 export const lookAlike = (name: string): string | undefined => {
-  if (name.includes("*")) return "it has a *, which stands for any characters in rules"
+  if (name.includes("*")) return "it has a *, which matches any characters in rules"
   if (/^ | {2}| $/.test(name)) return "it has invisible blanks"
   return isAscii(name) ? undefined : (foreign ??= make())(name)
 }

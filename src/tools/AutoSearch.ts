@@ -163,12 +163,12 @@ export const withinBudgets = (
 export const definition: Definition = {
   name: "mcp_search",
   description:
-    "Finds tools for a task. Most tools are not shown to you until you have searched for them; those that are " +
-    "found can be called from then on. Say in a few words what you want to do.",
+    "Finds tools for a task. Most tools are hidden until you search for them; you can call the tools that are " +
+    "found. Describe in a few words what you want to do.",
   inputSchema: {
     type: "object",
     properties: {
-      query: { type: "string", description: "What the tool should do, for example: create a calendar event" },
+      query: { type: "string", description: "What the tool should do, such as: create a calendar event" },
       limit: { type: "integer", minimum: 1, maximum: 20, description: "How many tools to find" },
       server: { type: "string", description: "Only tools of the server with this name" }
     },

@@ -80,8 +80,8 @@ const lineOf = ({ description, name }: ToolSearch.Hit): string => {
 
 const textOf = (hits: ReadonlyArray<ToolSearch.Hit>): string =>
   hits.length === 0
-    ? "No tool was found. Say it in other words, or leave words out."
-    : `These tools can be called from now on, the best first:\n${hits.map(lineOf).join("\n")}`
+    ? "No tool was found. Use other words, or fewer."
+    : `You can now call these tools, best match first:\n${hits.map(lineOf).join("\n")}`
 
 export const make = (
   config?: Partial<Options>

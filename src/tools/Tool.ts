@@ -108,7 +108,7 @@ const reservedNames: ReadonlySet<string> = new Set(["__proto__", "constructor", 
 const maxName = 128
 
 const nameFault = (name: string): Fault | undefined => {
-  if (reservedNames.has(name)) return ["name-reserved", "the name of a property that all objects have"]
+  if (reservedNames.has(name)) return ["name-reserved", "the name is a property of every object"]
   if (name.trim() === "") return ["name-empty", "the name is empty"]
   if (name.length > maxName) return ["name-too-long", `the name has more than ${maxName} characters`]
   if (legalName.test(name)) return undefined
@@ -116,12 +116,12 @@ const nameFault = (name: string): Fault | undefined => {
   if (found === undefined) {
     return [
       "name-characters",
-      "a name begins with a letter, a digit or one of _ . / @, and blanks are single and inside"
+      "a name begins with a letter, a digit or one of _ . / @, and has only single spaces between words"
     ]
   }
   // by its number, because it may look like a legal one
   const number = `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`
-  return ["name-characters", `a name has only letters of ASCII, digits, blanks and _ - . / : @ +, not ${number}`]
+  return ["name-characters", `a name has only ASCII letters, digits, spaces and _ - . / : @ +, not ${number}`]
 }
 
 // levels of JSON, of which a subschema takes one or two

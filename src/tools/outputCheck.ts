@@ -38,7 +38,7 @@ const valid: JsonSchema.Verdict = { _tag: "Valid" }
 const missing: JsonSchema.Verdict = {
   _tag: "Invalid",
   path: "",
-  detail: "the tool declares an output schema, but there is no structured content"
+  detail: "the tool declares an output schema, but the result has no structured content"
 }
 
 /** The error of a call that was executed, and whose result breaks the protocol or the schema of its tool. */

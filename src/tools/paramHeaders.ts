@@ -22,11 +22,11 @@ export const declarations = (schema: JsonObject): Either.Either<ReadonlyArray<De
     const at = path.join(".")
     if (Object.hasOwn(node, "x-mcp-header")) {
       const header = node["x-mcp-header"]
-      if (!reachable || path.length === 0) return `x-mcp-header where no plain property is (${at})`
+      if (!reachable || path.length === 0) return `x-mcp-header outside a plain property (${at})`
       if (typeof header !== "string" || !HeaderField.isName(header)) {
-        return `x-mcp-header that is no header name (${at})`
+        return `x-mcp-header with an invalid header name (${at})`
       }
-      if (!types.has(node["type"])) return `x-mcp-header on a property that is no text, integer or boolean (${at})`
+      if (!types.has(node["type"])) return `x-mcp-header on a property that is not a string, integer or boolean (${at})`
       if (names.has(header.toLowerCase())) return `x-mcp-header used twice (${header})`
       names.add(header.toLowerCase())
       found.push({ path, header })

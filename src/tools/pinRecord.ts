@@ -84,9 +84,9 @@ const definitionOf = ({ definition }: Pin): Tool.Tool["raw"] | undefined => {
 }
 
 const withoutPrevious: { readonly [W in Why]: string } = {
-  changed: "what it was is not kept",
-  unreadable: "its stored pins cannot be read",
-  crowded: "its server has had more tools than are kept"
+  changed: "the previous definition is not stored",
+  unreadable: "the stored pins of its server cannot be read",
+  crowded: "its server has more tools than are pinned"
 }
 
 /** The difference from the pin; where there is no definition to compare with, the reason and the whole definition. */

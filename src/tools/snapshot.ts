@@ -177,7 +177,7 @@ export const make = Effect.fnUntraced(function*(options: Options) {
     let hasList = false
 
     const issue = (detail: string) => publish({ _tag: "CacheIssue", server: config.name, detail })
-    const notKept = (detail: string) => issue(`the tools are not kept for the next run: ${detail}`)
+    const notKept = (detail: string) => issue(`the tools are not stored for the next run: ${detail}`)
 
     const drop = (): void => {
       if (isForgotten) return
@@ -253,7 +253,7 @@ const attempts = 3
 const flushLimit = Duration.seconds(2)
 const writesAtOnce = 8
 
-const noAnswer = { message: "the store does not answer" }
+const noAnswer = { message: "the store did not respond" }
 
 /** Operations that end although the store hangs. */
 const answering = (clock: Clock.Clock) => {
@@ -280,7 +280,7 @@ const answering = (clock: Clock.Clock) => {
       Effect.map(Either.right),
       Effect.catchAllCause((cause) => {
         const detail = Option.map(Cause.failureOption(cause), ({ message }) => UntrustedText.excerpt(message, 256))
-        return Effect.succeed(Either.left(Option.getOrElse(detail, () => "the store broke down")))
+        return Effect.succeed(Either.left(Option.getOrElse(detail, () => "the store failed")))
       })
     )
 }

@@ -202,10 +202,10 @@ export const diff = (before: Raw, after: Raw): ReadonlyArray<Change> => {
 /** One line for each change, for a person to decide by: safe to print, with hidden characters made visible. */
 export const render = (changes: ReadonlyArray<Change>): ReadonlyArray<string> =>
   changes.map(({ after, before, path }) => {
-    const place = path === "" ? "all of it" : visible(JSON.stringify(path))
+    const place = path === "" ? "the definition" : visible(JSON.stringify(path))
     // not cut again, because every escape must stay visible
     const [was, is] = [before, after].map((value) => visible(canonicalJson(value)))
     if (before === undefined) return `${place} is new: ${is}`
-    if (after === undefined) return `${place} is gone: ${was}`
+    if (after === undefined) return `${place} is removed: ${was}`
     return `${place} was ${was} and is ${is}`
   })

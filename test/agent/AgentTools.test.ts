@@ -222,7 +222,7 @@ describe("mcp_read_output", () => {
             const page: ToolHandler.Output = yield* ask("mcp_read_output", { handle, offset })
             assert.isFalse(page.isError)
             whole += /^<[^>]*>\n([^]*?)(?:\n\[\.\.\. [^\]]*\])?\n<!-- end/.exec(page.text)?.[1]
-            const next = /goes on at offset (\d+)/.exec(page.text)?.[1]
+            const next = /continues at offset (\d+)/.exec(page.text)?.[1]
             offset = next === undefined ? undefined : Number(next)
           }
           assert.strictEqual(whole, lines.join("\n"))

@@ -169,7 +169,7 @@ describe("add", () => {
         "--yes"
       ])
       assert.strictEqual(code, 2)
-      assert.match(err, /mcp-client\.toml: only JSON is changed here\nEdit the file by hand/)
+      assert.match(err, /mcp-client\.toml: only JSON files can be edited\nEdit the file by hand/)
       at.write(own.replace(/json$/, "toml"), `# mine\n${out}`)
       const { out: found } = yield* run(at, ["config", "validate", toml])
       assert.match(found, /^valid: 1 server/)

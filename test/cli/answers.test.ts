@@ -49,7 +49,7 @@ describe("--input", () => {
       assert.strictEqual((yield* run(at, [...variable("STAGE"), "--input", "token=x"])).out, "dev\n")
       assert.strictEqual((yield* run(at, variable("TOKEN"))).code, 3)
       const wrong = yield* run(at, [...variable("STAGE"), "--input", "token=x", "--input", "stage=test"])
-      assert.match(wrong.err, /"input:stage" has an answer that is not among its choices/)
+      assert.match(wrong.err, /"input:stage" has an answer that is not one of its choices/)
       const bare = yield* run(at, [...variable("TOKEN"), "--input", "token"])
       assert.deepStrictEqual([bare.code, /--input "token" needs a value/.test(bare.err)], [2, true])
       const unnamed = yield* run(at, [...variable("TOKEN"), "--input", "=s3cret"])

@@ -69,7 +69,7 @@ describe("the documents of commands", patient, () => {
         at: null,
         provider: "native",
         scope: "session",
-        message: "Server \"bad\": It is not said how to reach the server: give it a command or a url."
+        message: "Server \"bad\": The entry does not say how to reach the server: add a command or a url."
       }
       assert.deepStrictEqual(document(out), {
         servers: [
@@ -137,7 +137,7 @@ describe("the documents of commands", patient, () => {
         server: "slow",
         tool: "fail",
         isError: true,
-        content: [{ type: "text", text: "there is no such file" }],
+        content: [{ type: "text", text: "the file does not exist" }],
         structuredContent: null,
         milliseconds: 0,
         attempts: 1

@@ -243,7 +243,7 @@ describe("config validate", () => {
         ["line", "command", "command-line", "error"],
         ["path", "command", "command-line", "error"]
       ])
-      assert.match(issues[0]!.message, /^Server "line": .*: write "npx" there, and each of the other words .* args\.$/)
+      assert.match(issues[0]!.message, /^Server "line": .*: put only "npx" there, and put each other word into args\.$/)
     }))
 
   it.scopedLive("names no server where an entry has no name", () =>
@@ -252,7 +252,7 @@ describe("config validate", () => {
       const file = at.write("work/a.json", { mcpServers: { "": { command: "x" } } })
       const { code, out } = yield* run(at, ["config", "validate", file])
       assert.strictEqual(code, 3)
-      assert.match(out, /error: A server without a name: The name cannot be used/)
+      assert.match(out, /error: A server without a name: The name is not valid/)
     }))
 
   it.live("reads what is piped in, in the format of a host", () =>
@@ -269,7 +269,7 @@ describe("config validate", () => {
       assert.include(native.out, "  -:1:23 (command)\n    error: ")
     })))
 
-  it.live("says that there is no such file, or nothing that is one", () =>
+  it.live("says that the file does not exist, or nothing that is one", () =>
     Effect.scoped(Effect.gen(function*() {
       const at = yield* place
       for (const file of [`${at.root}/none.json`, at.root]) {
@@ -307,7 +307,7 @@ describe("a file", () => {
         const { configs, issues } = yield* read(path, text)
         assert.lengthOf(configs, 1)
         assert.deepStrictEqual(issues.map(({ message }) => message), [
-          `Servers stand under servers, which is the key of another host: rename it (it is ${key}).`
+          `The servers are under servers, the root key of another host: rename the key (it is ${key}).`
         ])
       }
     }))

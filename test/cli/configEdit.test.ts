@@ -127,7 +127,7 @@ describe("config add", () => {
       writeFileSync(at.write(own, ""), "{ \"mcpServers\": {")
       const broken = yield* add(at, "a", "--", "x")
       assert.strictEqual(broken.code, 3)
-      assert.match(broken.err, /line 1: .*correct the syntax/)
+      assert.match(broken.err, /line 1: .*fix the syntax/)
       assert.strictEqual(readFileSync(userFile(at), "utf8"), "{ \"mcpServers\": {")
     }))
 })
@@ -176,14 +176,14 @@ describe("a file of TOML", () => {
 })
 
 describe("config remove", () => {
-  it.scopedLive("refuses a name that is there twice, and says so", () =>
+  it.scopedLive("refuses a duplicate key, and says so", () =>
     Effect.gen(function*() {
       const at = yield* place
       const text = "{ \"mcpServers\": { \"a\": { \"command\": \"a\" }, \"a\": { \"command\": \"b\" } } }"
       at.write(own, text)
       const { code, err } = yield* run(at, ["config", "remove", "a"])
       assert.strictEqual(code, 3)
-      assert.match(err, /line 1: The key mcpServers\/a is there twice/)
+      assert.match(err, /line 1: The key mcpServers\/a appears twice/)
       assert.strictEqual(readFileSync(userFile(at), "utf8"), text)
     }))
 

@@ -149,7 +149,7 @@ describe("mcp-runtime", patient, () => {
     const { code, stderr, stdout } = await run("call", "slow/fail")
     assert.strictEqual(code, 1)
     assert.strictEqual(stdout, "")
-    assert.match(stderr, /^error: slow\/fail failed:\nthere is no such file$/m)
+    assert.match(stderr, /^error: slow\/fail failed:\nthe file does not exist$/m)
   })
 
   it("describes a picture, and writes it where it is told to", async () => {

@@ -44,7 +44,7 @@ const calls = {
   typed: (id, { arguments: args }) =>
     write({ id, result: { content: [{ type: "text", text: `${JSON.stringify(args)}\u001b]0;title\u0007` }] } }),
   picture: (id) => write({ id, result: { content: [{ type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" }] } }),
-  fail: (id) => write({ id, result: { content: [{ type: "text", text: "there is no such file" }], isError: true } })
+  fail: (id) => write({ id, result: { content: [{ type: "text", text: "the file does not exist" }], isError: true } })
 }
 
 const results = {

@@ -221,7 +221,7 @@ describe("reading a file", () => {
 })
 
 describe.runIf(process.platform !== "win32")("a file that starts servers without being asked for", () => {
-  it.scoped("is refused if others may write to it or to its folder", () =>
+  it.scoped("is refused if other users can write to it or to its folder", () =>
     withFiles((files, fs, at) =>
       Effect.gen(function*() {
         yield* fs.makeDirectory(`${at}/d`)

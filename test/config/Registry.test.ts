@@ -102,7 +102,7 @@ describe("Registry.lookUp", () => {
       const found = yield* lookUp(address, {})
       assert.deepStrictEqual([found.name, found.address], ["io.github.acme/weather", address])
       for (const other of ["http://acme.example/server.json", "https://me:secret@acme.example/server.json", "x://"]) {
-        assert.match(yield* detailOf(other, {}), /https address/)
+        assert.match(yield* detailOf(other, {}), /must be https/)
       }
     }))
 
@@ -113,15 +113,15 @@ describe("Registry.lookUp", () => {
         [() => ({ status: 503, body: {} }), /status 503: try again later/],
         [
           () => ({ status: 302, headers: { location: "https://elsewhere.example/" }, body: {} }),
-          /status 302: it redirects: give the final address/
+          /status 302: it redirects: use the final address/
         ],
         [() => ({ status: 403, body: {} }), /status 403: it refuses the request: check the address/],
         [() => ({ status: 429, body: {} }), /status 429: try again later/],
-        [() => ({ body: { server: { name: "io.github.evil/weather" } } }), /no document of this server/],
-        [() => ({ text: "<html>" }), /no document of this server/],
-        [() => ({ text: "[".repeat(1_000) }), /no document of this server/],
+        [() => ({ body: { server: { name: "io.github.evil/weather" } } }), /not the document of this server/],
+        [() => ({ text: "<html>" }), /not the document of this server/],
+        [() => ({ text: "[".repeat(1_000) }), /not the document of this server/],
         [() => ({ text: JSON.stringify({ padding: "x".repeat(5_000) }) }), /more than 4096 bytes/],
-        [() => undefined, /not answer in time/],
+        [() => undefined, /not respond in time/],
         [
           () => ({
             body: { ...weather, _meta: { "io.modelcontextprotocol.registry/official": { status: "deleted" } } }
@@ -143,7 +143,7 @@ describe("Registry.lookUp", () => {
   it.effect("connects to no address that is not encrypted, but of this machine, and to none for a wrong name", () =>
     Effect.gen(function*() {
       for (const address of ["http://registry.example", "ftp://localhost", "https://me:secret@registry.example", "x"]) {
-        assert.match(yield* detailOf("io.github.acme/weather", { address }), /https address/)
+        assert.match(yield* detailOf("io.github.acme/weather", { address }), /must be https/)
       }
       for (const name of ["", "weather", "a/b/c", "a/..", "../a", "a/b@", "a/b@1/2", "a b/c", `${"a".repeat(200)}/b`]) {
         assert.match(yield* detailOf(name, {}), /like io\.github\.acme\/weather/)
@@ -192,7 +192,7 @@ describe("Registry.lookUp", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(lookUp("weather", { address: "https://registry.example" }))
       assert.strictEqual(error._tag, "RegistryError")
-      assert.match(error.message, /registry.*"https:\/\/registry\.example": a name in the registry is like/)
+      assert.match(error.message, /registry.*"https:\/\/registry\.example": a registry name looks like/)
       assert.notMatch(McpError.forPerson(error), /Correct the file/)
     }))
 
@@ -247,7 +247,7 @@ describe("Registry.read", () => {
         }
       })
       for (const other of [{}, [], 5, { name: "" }]) {
-        assert.match((yield* Effect.flip(read(other))).detail, /no document of a server: give a server.json/)
+        assert.match((yield* Effect.flip(read(other))).detail, /not the document of a server: provide a server.json/)
       }
     }))
 

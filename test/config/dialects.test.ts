@@ -800,7 +800,7 @@ describe("a file", () => {
       )
       assert.strictEqual(
         issues[1]?.message,
-        "Server \"b\": The entry is not a table: give it a command or a url."
+        "Server \"b\": The entry is not an object: give it a command or a url."
       )
     }))
 
@@ -812,36 +812,36 @@ describe("a file", () => {
           ({ issues }) => issues.map(({ message }) => message.replace("Server \"a\": ", ""))
         )
       const told: ReadonlyArray<readonly [host: string, entry: string, sentence: RegExp]> = [
-        ["cursor", `{"command":"x","args":"-y"}`, /The field args .* \(a list of texts is expected\)/],
+        ["cursor", `{"command":"x","args":"-y"}`, /The field args .* \(expected a list of strings\)/],
         [
           "cursor",
           `{"command":"x","env":["A=b"]}`,
-          /The field env .* \(a table of names and their values is expected\)/
+          /The field env .* \(expected an object of names and values\)/
         ],
-        ["cursor", `{"command":"x","env":{"A":{}}}`, /The field env\.A .* \(a text is expected\)/],
-        ["cursor", `{"command":"x","disabled":"yes"}`, /The field disabled .* \(true or false is expected\)/],
-        ["cursor", `{"comand":"x"}`, /give it a command or a url \(the key comand is not known: is command meant\?\)/],
-        ["cursor", `{"run":"x"}`, /give it a command or a url \(the key run is not known\)/],
-        ["cursor", `{"command":"x","Env":{}}`, /The key Env is not known .* \(is env meant\?\)/],
-        ["native", `{"command":"x","timeout":1}`, /The key timeout is not known .* \(is requestTimeout meant\?\)/],
+        ["cursor", `{"command":"x","env":{"A":{}}}`, /The field env\.A .* \(expected a string\)/],
+        ["cursor", `{"command":"x","disabled":"yes"}`, /The field disabled .* \(expected true or false\)/],
+        ["cursor", `{"comand":"x"}`, /add a command or a url \(unknown key comand: is command meant\?\)/],
+        ["cursor", `{"run":"x"}`, /add a command or a url \(unknown key run\)/],
+        ["cursor", `{"command":"x","Env":{}}`, /The key Env is unknown: .* \(is env meant\?\)/],
+        ["native", `{"command":"x","timeout":1}`, /The key timeout is unknown: .* \(is requestTimeout meant\?\)/],
         [
           "native",
           `{"command":"x","request_timeout":1}`,
-          /request_timeout is not known .* \(is requestTimeout meant\?\)/
+          /request_timeout is unknown: .* \(is requestTimeout meant\?\)/
         ],
         [
           "native",
           `{"command":"x","tool_timeout_sec":1}`,
-          /tool_timeout_sec is an old one.*\(write requestTimeout\)/
+          /tool_timeout_sec is deprecated.*\(use requestTimeout\)/
         ],
         [
           "native",
           `{"url":"${url}","bearer_token_env_var":"T"}`,
-          /bearer_token_env_var is an old one.*\(write headers\)/
+          /bearer_token_env_var is deprecated.*\(use headers\)/
         ],
-        ["claude-code", `{"url":"${url}"}`, /claude-code itself would not take .* \(the entry needs a type: .*\)/],
-        ["cline", `{"command":"x","timeout":60000}`, /The time in timeout is unlikely .* \(it is in seconds\)/],
-        ["kiro", `{"command":"x","timeout":60}`, /The time in timeout is unlikely .* \(it is in milliseconds\)/]
+        ["claude-code", `{"url":"${url}"}`, /claude-code would reject .* \(the entry needs a type: .*\)/],
+        ["cline", `{"command":"x","timeout":60000}`, /The time in timeout is unusual .* \(it is in seconds\)/],
+        ["kiro", `{"command":"x","timeout":60}`, /The time in timeout is unusual .* \(it is in milliseconds\)/]
       ]
       for (const [host, entry, sentence] of told) {
         const said = yield* sentences(host, entry)
@@ -853,9 +853,9 @@ describe("a file", () => {
   it.effect("without servers, or with them at another place, says where they belong", () =>
     Effect.gen(function*() {
       const none = yield* read(`{}`, { host: "vscode" })
-      assert.include(none.issues[0]?.message, "(it is servers)")
+      assert.include(none.issues[0]?.message, "(use servers)")
       const other = yield* read(`{"mcpServers":{}}`, { host: "vscode" })
-      assert.include(other.issues[0]?.message, "(it is servers)")
+      assert.include(other.issues[0]?.message, "(use servers)")
     }))
 
   it.effect("points to headers, variables and rules, wherever their names stand", () =>
@@ -873,11 +873,11 @@ describe("a file", () => {
   it.effect("of TOML says what is wrong without a word of what stands there", () =>
     Effect.gen(function*() {
       const told: ReadonlyArray<readonly [text: string, line: number, what: string]> = [
-        [`[mcp_servers.a]\ncommand = "a"\n[mcp_servers.a]\n`, 3, "a table or key that is there twice"],
-        [`[mcp_servers.a]\ncommand = hidden\n`, 2, "a value that is none: texts need quotes"],
-        [`[mcp_servers.a]\ncommand = "hidden\n`, 2, "a text without its end, or with a control character"],
+        [`[mcp_servers.a]\ncommand = "a"\n[mcp_servers.a]\n`, 3, "a table or key that appears twice"],
+        [`[mcp_servers.a]\ncommand = hidden\n`, 2, "not a value: strings need quotes"],
+        [`[mcp_servers.a]\ncommand = "hidden\n`, 2, "a string that is not closed, or has a control character"],
         [`[mcp_servers.a]\nargs = ["hidden" "b"]\n`, 2, "a comma or the end of a list or table is missing"],
-        [`hidden text\n`, 1, "a line that is neither a table nor a key with its value, or a key that needs quotes"]
+        [`hidden text\n`, 1, "neither a table nor a key with a value, or a key that needs quotes"]
       ]
       for (const [text, line, what] of told) {
         const { issues } = yield* read(text, { host: "codex" })

@@ -167,7 +167,7 @@ describe("ConfigDiscovery", () => {
       const found = yield* discovered(files, { imports: ["continue", "vs-code"] })
       assert.deepStrictEqual(states(found), { solo: "Untrusted" })
       assert.deepStrictEqual(found.issues.map(({ message }) => message), [
-        "The list imports names a host that is not known: correct or remove it (vs-code; did you mean vscode?)."
+        "The list imports names an unknown host: correct or remove it (vs-code; did you mean vscode?)."
       ])
       const hidden = yield* discovered(files, { imports: ["continue"], hide: { providers: ["continue"] } })
       assert.deepStrictEqual(states(hidden), {})

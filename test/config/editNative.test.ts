@@ -143,7 +143,7 @@ describe("editNative.add", () => {
       const cases = [
         ["{ \"mcpServers\": {} }", { mcpServers: { demo: { url: "nowhere" } } }, /nothing was written: Server "demo"/],
         ["{ \"mcpServers\": {} }", { mcpServers: { "a*b": server } }, /nothing was written: Server "a\*b"/],
-        ["{ \"mcpServers\": {", { mcpServers: { demo: server } }, /line 1: .*correct the syntax/],
+        ["{ \"mcpServers\": {", { mcpServers: { demo: server } }, /line 1: .*fix the syntax/],
         ["{ \"imports\": \"cursor\" }", { imports: ["vscode"] }, /imports/],
         ["{ \"inputs\": {} }", { inputs: [{ id: "a" }] }, /inputs/]
       ] as const
@@ -165,7 +165,7 @@ describe("editNative.add", () => {
       const error = yield* Effect.flip(
         changed("# mine\n", adding({ mcpServers: { "my demo": server } }), "mcp-client.toml")
       )
-      assert.strictEqual(error.detail, "only JSON is changed here")
+      assert.strictEqual(error.detail, "only JSON files can be edited")
       assert.include(error.byHand, "[mcp_servers.\"my demo\"]\ncommand = \"npx\"\nargs = [ \"-y\", \"demo@1.0.0\" ]")
     }))
 })
@@ -229,12 +229,12 @@ describe("editNative.remove leaves the rest of the file as it is", () => {
       }))
   }
 
-  it.live("refuses a name that is there twice, of which a reader takes the last", () =>
+  it.live("refuses a duplicate key, of which a reader takes the last", () =>
     Effect.gen(function*() {
       const twice = `{\n"mcpServers": {"a": { "command": "a" },\n"a": { "command": "b" }, "b": { "command": "b" }}}`
       for (const change of [removing("a"), adding({ mcpServers: { a: server } })]) {
         const { detail } = yield* Effect.flip(changed(twice, change))
-        assert.match(detail, /line 3: The key mcpServers\/a is there twice.*: remove one/)
+        assert.match(detail, /line 3: The key mcpServers\/a appears twice.*: remove one/)
       }
       assert.notInclude(yield* changed(twice, removing("b")), "\"b\":")
     }))

@@ -603,7 +603,7 @@ describe("files and programs", () => {
         }
         for (const endless of ["pipe", "/dev/zero"]) {
           const error = yield* Effect.flip(resolve(local({ expansion: home, args: [`\${file:${endless}}`] }), real))
-          assert.include(error.message, "is no file")
+          assert.include(error.message, "is not a regular file")
         }
         const workspace = expansion("workspace", { directory: root, root })
         for (const envFile of ["../outside.env", "link.env", join(folder, "outside.env")]) {

@@ -30,7 +30,7 @@ const inCode = (name: string): boolean => {
 }
 
 const refused: Readonly<Record<string, ReadonlyArray<readonly [what: string, name: string]>>> = {
-  "which stands for any characters": [
+  "which matches any characters": [
     ["perm-021, of a server: a wildcard of rules", "*"],
     ["the same within", "git*"]
   ],
@@ -56,7 +56,7 @@ const refused: Readonly<Record<string, ReadonlyArray<readonly [what: string, nam
     ["an anchor of a note", "docs\ufff9"],
     ["half a character", "a\ud800"]
   ],
-  "another spelling": [
+  "compatibility forms": [
     ["uni-031 fullwidth-name", "\uff52\uff45\uff41\uff44"],
     ["uni-032 nfkc-collision", "\ufb01le_read"],
     ["uni-033 nfc-vs-nfd, the second", "cafe\u0301"],
@@ -70,7 +70,7 @@ const refused: Readonly<Record<string, ReadonlyArray<readonly [what: string, nam
     ["Hangul in pieces", "\u1112\u1161\u11ab"],
     ["narrow kana", "\uff76\uff85"]
   ],
-  "not written together": [
+  "mixes letters": [
     ["uni-030 homoglyph-server", "g\u0456thub"],
     ["uni-029 homoglyph-tool, of a server", "re\u0430d_file"],
     ["Greek in Latin", "g\u03b9thub"],
@@ -84,7 +84,7 @@ const refused: Readonly<Record<string, ReadonlyArray<readonly [what: string, nam
     ["blank Braille", "git\u2800hub"],
     ["Cyrillic and Han", "\u0434\u65e5"]
   ],
-  "look like Latin ones": [
+  "look like Latin letters": [
     ["whole words of Cyrillic", "\u0440\u0430\u0443\u0440\u0430\u04cf"],
     ["with digits and signs", "\u0430\u0441\u0435-2"],
     ["with accents", "\u0451\u0451"],
@@ -188,7 +188,7 @@ describe("the name of a server", () => {
         "Server",
         "docs"
       ]])
-      assert.include(issues.map(({ message }) => message).join(), "scripts that are not written together")
+      assert.include(issues.map(({ message }) => message).join(), "letters of different scripts")
     }))
 
   const piece = FastCheck.oneof(

@@ -341,7 +341,7 @@ describe("an approval that cannot be read", () => {
         const process = yield* processOver(store)
         for (const asked of [one, other, one]) assert.strictEqual(yield* status(process, asked), "unreadable")
         assert.deepStrictEqual(process.events.flatMap((event) => event._tag === "TrustIssue" ? [event.detail] : []), [
-          `the text ${key} is damaged, or of another version than 2; it does not count, and the next decision replaces it`
+          `the text ${key} is damaged, or has another version than 2; it is ignored, and the next decision replaces it`
         ])
         assert.match((yield* process.trust.pending)[0]?.detail ?? "", /^the text .* is damaged/)
         yield* process.trust.approve("docs")
@@ -412,11 +412,11 @@ describe("what a person is shown", () => {
       "variable: \"LOG_LEVEL\" = \"debug\"",
       "variable: \"API_TOKEN\" = (hidden, 6 characters)",
       "variable: \"GITHUB_TOKEN\" = (hidden, 19 characters) with \"env:GITHUB_TOKEN\"",
-      "variable: \"DEBUG\" is taken away",
-      "! environment: all of it, with every secret in it",
+      "variable: \"DEBUG\" is removed",
+      "! environment: all variables, including every secret",
       "asks for: \"LOG_LEVEL\"",
-      "! asks for: \"GITHUB_TOKEN\", which it does not get unless you say so",
-      "also says: \"sandbox\"",
+      "! asks for: \"GITHUB_TOKEN\", which it does not get unless you allow it",
+      "unknown field: \"sandbox\"",
       "! unpinned-package: \"args.1\": What it downloads may change."
     ])
   })
@@ -440,7 +440,7 @@ describe("what a person is shown", () => {
     })
     assert.includeMembers(lines, [
       "variable: \"API_TOKEN\" = \"--import=./evil\"",
-      "asks you: \"mode\", and takes \"--eval=evil()\" for no answer",
+      "asks you: \"mode\", default \"--eval=evil()\"",
       "asks you: \"name\""
     ])
   })
@@ -558,20 +558,23 @@ describe("what a person is shown", () => {
   })
 
   it("warns of letters that look like others", () => {
-    assert.include(text({ server: "d\u043ecs" }), "! letters: the name has U+043E, which may look like others")
+    assert.include(
+      text({ server: "d\u043ecs" }),
+      "! letters: the name contains U+043E, which can look like other letters"
+    )
   })
 
   it("warns of a host in punycode, which shows other letters than it has", () => {
     assert.include(
       text({ entry: { ...remote, url: "https://xn--pple-43d.example/mcp" } }),
-      "! letters: the address has the punycode \"xn--pple-43d\", which may look like others"
+      "! letters: the address contains the punycode \"xn--pple-43d\", which can look like other letters"
     )
     assert.notInclude(text({ entry: { ...remote, url: "https://a.example/xn--a" } }).join(), "punycode")
   })
 
   it("warns of such letters in each word of the line, the folder and the addresses", () => {
     const letters = (asked: Partial<Trust.Candidate>) =>
-      text(asked).flatMap((line) => /^! letters: (.*) has U\+043E,/.exec(line)?.[1] ?? [])
+      text(asked).flatMap((line) => /^! letters: (.*) contains U\+043E,/.exec(line)?.[1] ?? [])
     const env = new Map([["P", "x\u043e"], ["A", "https://x\u043e.example"], ["B", "x\u043e"]])
     const args = ["-y", "@m\u043edel/x@1.0.0", "${env:P}", "${env:Q:-\u043e}", "${input:i}"]
     const inputs = [{ id: "i", default: "\u043e" }]

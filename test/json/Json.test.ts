@@ -48,7 +48,10 @@ describe("toObject", () => {
         throw new Error("no")
       }
     }
-    assert.deepStrictEqual(at(throwing), { path: "arguments", detail: "a getter or a toJSON method of it has thrown" })
+    assert.deepStrictEqual(at(throwing), {
+      path: "arguments",
+      detail: "one of its getters or toJSON methods threw an error"
+    })
   })
 
   it("refuses cyclic values and those over the limit", () => {

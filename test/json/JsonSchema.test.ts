@@ -264,7 +264,8 @@ describe("JsonSchema without a verdict", () => {
   it.effect("gives the reason", () =>
     Effect.map(
       check({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }, {}),
-      (given) => assert.deepStrictEqual(given, { _tag: "Unchecked", reason: "it leads deeper than 256 levels" })
+      (given) =>
+        assert.deepStrictEqual(given, { _tag: "Unchecked", reason: "its references are nested deeper than 256 levels" })
     ))
   unchecked("a pattern that is huge", { pattern: "a{1,1000000}" }, "a")
 })

@@ -66,7 +66,7 @@ describe("an agent over a real server", () => {
 
           const failed = yield* handler.handle(call("fail", ""))
           assert.isTrue(failed.isError)
-          assert.include(failed.text, "there is no such file")
+          assert.include(failed.text, "the file does not exist")
 
           const denied = yield* handler.handle(call("orders", "{}"))
           assert.strictEqual(denied.error?._tag, "PermissionDenied")

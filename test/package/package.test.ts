@@ -470,7 +470,7 @@ describe("the demo", patient, () => {
     assert.match(stdout, /^ {2}broken +exited-before in .*exit code 3$/m)
   })
 
-  it("fails with the file's name when there is no such file", async () => {
+  it("fails with the file's name when the file does not exist", async () => {
     const { status, stderr } = await demo(join(work, "nowhere.json"))
     assert.strictEqual(status, 1)
     assert.match(stderr, /^ConfigurationError: .*nowhere\.json/)

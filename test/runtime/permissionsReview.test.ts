@@ -382,7 +382,7 @@ describe("what was agreed to", () => {
       assert.strictEqual(asked.length, 2)
     }))
 
-  it.scoped("is taken for nothing where the store does not answer", () =>
+  it.scoped("is taken for nothing where the store did not respond", () =>
     Effect.gen(function*() {
       const grants = Layer.succeed(Grants.Grants, {
         find: () => Effect.uninterruptible(Effect.never),

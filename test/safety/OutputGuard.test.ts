@@ -203,8 +203,8 @@ describe("a part with an audience", () => {
         "for both\nmine"
       )
       const body = yield* bodyOf([part("summary", ["user"]), text("details"), part("chart", ["user"])])
-      assert.strictEqual(body, "details\n(2 parts are for the user only.)")
-      assert.strictEqual(yield* bodyOf([part("summary", ["user"])]), "(1 part is for the user only.)")
+      assert.strictEqual(body, "details\n(2 parts are only for the user.)")
+      assert.strictEqual(yield* bodyOf([part("summary", ["user"])]), "(1 part is only for the user.)")
     }))
 
   it.scoped("is shown if its annotations are not those of the protocol", () =>
@@ -268,7 +268,7 @@ describe("what is too long", () => {
       assert.isAtMost(body.length, 50_000)
       assert.isAbove(body.length, 45_000)
       const parts =
-        /^([^]*)\n\[\.\.\. (\d+) characters, about (\d+) tokens, are left out here\. All of it is kept as (\S+); what is left out begins at offset (\d+)\. \.\.\.\]\n([^]*)$/
+        /^([^]*)\n\[\.\.\. (\d+) characters, about (\d+) tokens, are omitted here\. The full text is stored as (\S+); the omitted part begins at offset (\d+)\. \.\.\.\]\n([^]*)$/
           .exec(body)
       const [, head, chars, tokens, handle, offset, tail] = parts!
       assert.isTrue(long.startsWith(head!) && long.endsWith(tail!))
@@ -365,7 +365,7 @@ describe("what is too long", () => {
         const { events, guard } = yield* guarding(options, spill)
         const { body, truncated } = yield* guard.renderText(long, source)
         assert.isUndefined(truncated!.spilled)
-        assert.include(body, "are left out here. It was not kept. ...]")
+        assert.include(body, "are omitted here. The full text was not stored. ...]")
         assert.deepInclude(events[0], { _tag: "OutputTruncated", spilled: undefined })
       }
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
@@ -374,7 +374,7 @@ describe("what is too long", () => {
     Effect.gen(function*() {
       const { guard } = yield* guarding({ readTool: "mcp_read_more" })
       const { body, truncated } = yield* guard.renderText(long, source)
-      assert.include(body, `kept as ${truncated!.spilled}, to be read with mcp_read_more;`)
+      assert.include(body, `stored as ${truncated!.spilled}, readable with mcp_read_more;`)
     }))
 
   it.scoped("is cut where an invisible flood ends, in bounded time", () =>
@@ -418,7 +418,7 @@ describe("a page of what was too long", () => {
         assert.isAtMost(page.body.length, 3_000)
         assert.isTrue(page.text.startsWith("<mcp_tool_output server=\"github\" tool=\"list_issues\""))
         assert.isUndefined(page.truncated)
-        const notice = page.next === undefined ? "" : `\n[... ${handle} goes on at offset ${page.next}. ...]`
+        const notice = page.next === undefined ? "" : `\n[... ${handle} continues at offset ${page.next}. ...]`
         assert.isTrue(page.body.endsWith(notice))
         pages.push(page.body.slice(0, page.body.length - notice.length))
         next = page.next

@@ -139,7 +139,7 @@ describe("the snapshot of a run", () => {
       const told = { name: "a", description: `Uses api_token=${secret}.` }
       const issues = yield* fetched(disk, listOf([told]))
       assert.deepStrictEqual(issues, [
-        "s: the tools are not kept for the next run: a secret of the connection is in their definitions"
+        "s: the tools are not stored for the next run: a secret of the connection is in their definitions"
       ])
       assert.isFalse(Array.from(disk.values.values()).some((text) => text.includes(secret)))
     }))
@@ -383,7 +383,7 @@ describe("what cannot be kept", () => {
           yield* tools.fetch(large)
           yield* tools.fetch(large)
           assert.deepStrictEqual(issues, [
-            "s: the tools are not kept for the next run: their definitions have more than 4096 bytes"
+            "s: the tools are not stored for the next run: their definitions have more than 4096 bytes"
           ])
         })
       yield* run(disk, use, { maxSnapshotBytes: 4096 })
@@ -418,7 +418,7 @@ describe("what cannot be kept", () => {
       yield* fetched(disk, named("a"))
       const deep = JSON.parse(`{"name":"a","_meta":${"[".repeat(50_000)}${"]".repeat(50_000)}}`)
       const issues = yield* fetched(disk, listOf([deep]))
-      assert.deepStrictEqual(issues, ["s: the tools are not kept for the next run: a definition is nested too deep"])
+      assert.deepStrictEqual(issues, ["s: the tools are not stored for the next run: a definition is nested too deep"])
       assert.isUndefined(disk.text)
     }))
 })
@@ -483,7 +483,7 @@ describe("a store that", () => {
       assert.isUndefined((yield* Fiber.join(tools)).current())
       assert.deepStrictEqual(issues, [])
       yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual(issues, ["s: the snapshot of the tools cannot be read: the store does not answer"])
+      assert.deepStrictEqual(issues, ["s: the snapshot of the tools cannot be read: the store did not respond"])
       assert.deepStrictEqual(disk.log, ["get", "get", "get"])
     }).pipe(Effect.scoped))
 

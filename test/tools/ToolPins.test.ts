@@ -668,7 +668,7 @@ describe("stored pins", () => {
       assert.deepStrictEqual(yield* offered(process, large("!")), [])
       const all = yield* process.pins.quarantined
       assert.deepStrictEqual(all[0]?.changes.map(({ path }) => path), ["/description"])
-      assert.strictEqual(all.at(-1)?.changes[0]?.before, "what it was is not kept")
+      assert.strictEqual(all.at(-1)?.changes[0]?.before, "the previous definition is not stored")
     }))
 
   it.scoped("has no secret of a connection, and neither has what is told of a change", () =>

@@ -78,7 +78,7 @@ describe("DecodeResult.decode", () => {
     assert.deepStrictEqual(decoded(raw).meta, { "a/b": 1 })
   })
 
-  it("refuses a kind of result that was not asked for, in the era that has kinds", () => {
+  it("refuses a kind of result that was not requested, in the era that has kinds", () => {
     assert.strictEqual(fault({ resultType: "task" }, "stateless"), "/resultType")
     assert.isTrue(Either.isRight(decode({ resultType: "task" }, "session")))
     assert.isTrue(Either.isRight(decode({ resultType: "complete" }, "stateless")))
