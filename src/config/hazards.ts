@@ -79,22 +79,14 @@ const elsewhereForNpm = /^[A-Za-z0-9][\w.-]*\/[\w.-]+(#.*)?$|.@(https?:|git[+:]|
 const isLocal = (spec: string): boolean => /^(\.{0,2}[\\/]|[A-Za-z]:[\\/]|file:|\$\{|~[\\/]|\.{1,2}$)/.test(spec)
 
 /** The name of a package, and whether its version is exact. */
-const parsed: {
-  readonly [E in Launcher.Ecosystem]: (spec: string) => { readonly name: string; readonly isExact: boolean }
-} = {
-  npm: (spec) => {
-    const [, name = "", version] = /^(?:(?:npm|jsr):\/?)?(@?[^@]*)(?:@([^/]*).*)?$/s.exec(spec) ?? []
-    return { name, isExact: /^[=v]?\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/.test(version ?? "") }
-  },
-  python: (spec) => {
+const parsed = (spec: string, ecosystem: Launcher.Ecosystem): { readonly name: string; readonly isExact: boolean } => {
+  if (ecosystem === "python") {
     const name = /^[\w.-]+/.exec(spec)?.[0] ?? spec
     const rest = spec.slice(name.length).replace(/^\[[^\]]*\]/, "").trim()
     return { name, isExact: /^(?:===?|@)\s*\d[\w.!+-]*$/.test(rest) }
-  },
-  nuget: (spec) => {
-    const [name = "", version = ""] = spec.split("@")
-    return { name, isExact: /^\d+(\.\d+){2,3}(-[\w.-]+)?(\+[\w.-]+)?$/.test(version) }
   }
+  const [, name = "", version = ""] = /^(?:(?:npm|jsr):\/?)?(@?[^@]*)(?:@([^/]*).*)?$/s.exec(spec) ?? []
+  return { name, isExact: /^[=v]?\d+(\.\d+){2,3}(-[\w.-]+)?(\+[\w.-]+)?$/.test(version) }
 }
 
 const ofPackage = (spec: string, at: string, ecosystem: Launcher.Ecosystem): ReadonlyArray<Hazard> => {
@@ -102,7 +94,7 @@ const ofPackage = (spec: string, at: string, ecosystem: Launcher.Ecosystem): Rea
   if (spec === "" || isLocal(spec)) return []
   const start = spec.replace(/^npm:/, "")
   if (elsewhere.test(start) || (ecosystem === "npm" && elsewhereForNpm.test(start))) return [hazard(rows.elsewhere, at)]
-  const { isExact, name } = parsed[ecosystem](spec)
+  const { isExact, name } = parsed(spec, ecosystem)
   const known = nearName(name)
   return [
     ...(isExact ? [] : [hazard(rows.newest, at, shown(name))]),

@@ -33,13 +33,13 @@ export const decodeContent = (part: unknown): ToolResult.Content => {
 
 /**
  * Decodes the result of `tools/call`. It fails only for content that is not an array and, in the stateless era, for a
- * `resultType` that was not asked for.
+ * `resultType` that was not requested.
  */
 export const decode = (raw: JsonObject, options: DecodeOptions): Either.Either<ToolResult.ToolResult, Fault> => {
   const { _meta: meta, content, isError, resultType, structuredContent } = raw
   const isQuestion = options.passInput === true && resultType === "input_required"
   if (options.era === "stateless" && resultType !== undefined && resultType !== "complete" && !isQuestion) {
-    return Either.left({ path: "/resultType", detail: "a kind of result that was not asked for" })
+    return Either.left({ path: "/resultType", detail: "a kind of result that was not requested" })
   }
   const parts = content ?? []
   if (!Array.isArray(parts)) return Either.left({ path: "/content", detail: "`content` is not an array" })

@@ -307,7 +307,7 @@ describe("a file", () => {
         const { configs, issues } = yield* read(path, text)
         assert.lengthOf(configs, 1)
         assert.deepStrictEqual(issues.map(({ message }) => message), [
-          `The servers are under servers, the root key of another host: rename the key (it is ${key}).`
+          `The servers are under servers, the root key of another host: rename the key (use ${key}).`
         ])
       }
     }))
