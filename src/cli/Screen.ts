@@ -29,15 +29,11 @@ export interface Device {
   readonly rows: number
   /** Calls the listener after each resize, and returns its removal. */
   readonly onResize: (listener: () => void) => () => void
-  /**
-   * Writes these texts before this process is suspended, as by Ctrl-Z, and after it is resumed; returns the removal.
-   */
-  readonly onPause: (before: () => string, after: () => string) => () => void
+  /** Calls the listener when this process is resumed after Ctrl-Z, and returns its removal. */
+  readonly onResume: (listener: () => void) => () => void
   readonly isTerminal: { readonly out: boolean; readonly err: boolean }
   /** The cursor can be moved. */
   readonly moves: boolean
-  /** Writes it to the standard output if the process ends, unless the returned function is called before. */
-  readonly atEnd: (text: string) => () => void
   /** A person can be asked. */
   readonly isInteractive: boolean
   readonly colour: { readonly out: boolean; readonly err: boolean }
@@ -66,7 +62,7 @@ export interface Service extends Pick<Device, "ask" | "isInteractive" | "left" |
   readonly progress: (line: Line | undefined) => void
   /**
    * Lines that replace those before, on a terminal whose cursor can be moved; elsewhere they are written below those
-   * before. Other output stands above them. The cursor is hidden until the scope closes.
+   * before. Other output is written above them until the scope closes.
    */
   readonly redraw: Effect.Effect<(...lines: ReadonlyArray<Line>) => Effect.Effect<void>, never, Scope.Scope>
   /** `redraw` draws in place. */
@@ -129,9 +125,6 @@ interface Block {
   readonly widths: ReadonlyArray<number>
 }
 
-const hide = "\u001b[?25l"
-const show = "\u001b[?25h"
-
 /** Cuts the lines to the terminal: rows that leave it at the top could not be reached again. */
 const blockOf = (lines: ReadonlyArray<Line>, { columns, rows }: Device, colour: boolean): Block => {
   const most = Math.max(1, rows - 1)
@@ -193,6 +186,10 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     isShowing = line !== undefined
     device.log(clear + (line === undefined ? "" : cut(line, device.columns - 1, coloured.err)))
   }
+  /** Leaves the block on the screen as it is. */
+  const release = () => {
+    block = undefined
+  }
   const draw = (...lines: ReadonlyArray<Line>) =>
     Effect.suspend(() => {
       const next = blockOf(lines, device, coloured.out)
@@ -213,20 +210,15 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
     progress,
     redraw: redraws
       ? Effect.acquireRelease(
-        Effect.suspend(() => {
+        Effect.sync(() => {
           progress(undefined)
-          const before = () => {
-            // the block continues below the output of other programs
-            block = undefined
-            return show
-          }
-          return Effect.as(device.write("out", hide), [device.atEnd(show), device.onPause(before, () => hide)])
+          // after a pause the block continues below the output of other programs
+          return device.onResume(release)
         }),
-        (ends) =>
-          Effect.suspend(() => {
-            block = undefined
-            for (const end of ends) end()
-            return device.write("out", show)
+        (stop) =>
+          Effect.sync(() => {
+            release()
+            stop()
           })
       ).pipe(Effect.as(draw))
       : Effect.succeed((...lines) => write("out", lines)),

@@ -118,8 +118,6 @@ const lost = ({ code, reason, signal }: McpError.ConnectionLost, { stderr, step 
 }
 
 const http = ({ reason, status = 0 }: McpError.HttpError, { config }: Facts): Cause | undefined => {
-  if (reason === "forbidden") return { cause: "insufficient permissions (403)" }
-  if (reason === "content-type") return { cause: "another service answers at this URL" }
   if (reason !== "status") return undefined
   if (status >= 500) {
     return {
@@ -145,11 +143,13 @@ const http = ({ reason, status = 0 }: McpError.HttpError, { config }: Facts): Ca
   }
 }
 
-const authorization = ({ reason, server }: McpError.AuthorizationFailed, { config }: Facts): Cause => {
-  if (reason !== "unauthorized") return { cause: `login required (${reason})` }
+const authorization = (
+  { reason, server }: McpError.AuthorizationFailed,
+  { config }: Facts
+): Cause | undefined => {
+  if (reason !== "unauthorized") return undefined
   const headers = Array.from("headers" in config ? config.headers?.keys() ?? [] : [])
   return {
-    cause: "credentials required (401)",
     hint: headers.some((name) => /^(authorization|x-api-key)$/i.test(name))
       ? "The credentials in its headers are rejected: they may have expired, or belong to another server."
       : `${ErrorRow.logIn(server)} Or add a header to its configuration, such as "Authorization": "Bearer \${TOKEN}".`
@@ -170,18 +170,10 @@ const rows: { readonly [E in McpError.McpError as E["_tag"]]?: (error: E, facts:
   ConnectionLost: (error, facts) =>
     (error.reason === "exited" ? undefined : noisy(facts)) ?? blamed(facts) ?? lost(error, facts),
   ProtocolViolation: ({ reason }, facts) => reason === "message" ? noisy(facts) : undefined,
-  HandshakeFailed: ({ code, got = "", reason, supported = [] }) =>
-    reason === "rejected" ? { cause: `initialize was rejected (${code})` } : {
-      cause: "unsupported protocol version",
-      hint: `The server uses ${quote(got)}, this client ${supported.join(", ")}. Update the server.`
-    },
-  NetworkError: ({ code, proxy, reason }) => ({
-    cause: reason === "proxy"
-      ? `the proxy ${proxy} cannot connect to the server (${code})`
-      : reason === "tls"
-      ? `TLS failed (${code})`
-      : unreached.get(code) ?? `network error (${code})`
-  }),
+  NetworkError: ({ code }) => {
+    const cause = unreached.get(code)
+    return cause === undefined ? undefined : { cause }
+  },
   HttpError: http,
   AuthorizationFailed: authorization,
   RemoteError: ({ code }, { step }) => ({

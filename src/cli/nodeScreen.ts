@@ -1,10 +1,7 @@
-// @effect-diagnostics nodeBuiltinImport:off -- this is where the terminal of the process is
 /** The standard streams of this process. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fs from "node:fs"
 import * as HostEnvironment from "../config/HostEnvironment.ts"
-import * as LastResort from "../resilience/lastResort.ts"
 import * as NodeAsk from "./nodeAsk.ts"
 import type * as Screen from "./Screen.ts"
 
@@ -45,21 +42,11 @@ export const make: Effect.Effect<Screen.Device> = Effect.gen(function*() {
       stdout.on("resize", listener)
       return () => void stdout.off("resize", listener)
     },
-    onPause: (before, after) => {
-      if (process.platform === "win32") return () => undefined
-      const stop = () => {
-        stdout.write(before())
-        process.kill(process.pid, "SIGSTOP")
-      }
-      const goOn = () => void stdout.write(after())
-      process.on("SIGTSTP", stop).on("SIGCONT", goOn)
-      return () => void process.off("SIGTSTP", stop).off("SIGCONT", goOn)
+    onResume: (listener) => {
+      process.on("SIGCONT", listener)
+      return () => void process.off("SIGCONT", listener)
     },
     moves: TERM !== "dumb",
-    atEnd: (text) =>
-      LastResort.atExit(() => {
-        Fs.writeSync(stdout.fd, text)
-      }),
     isTerminal: { out: stdout.isTTY === true, err: stderr.isTTY === true },
     isInteractive: stdin.isTTY === true && stderr.isTTY === true,
     colour: { out: mayColour && stdout.isTTY === true, err: mayColour && stderr.isTTY === true },

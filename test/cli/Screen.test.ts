@@ -81,8 +81,7 @@ describe("what is drawn again and again", () => {
   const drawn = (columns: number, rows: number) => {
     const emulator = Emulator.make(columns, rows)
     const size = { columns, rows }
-    const left: Array<string> = []
-    const pauses: Array<readonly [before: () => string, after: () => string]> = []
+    const resumes: Array<() => void> = []
     const device: Screen.Device = {
       ...Device.make({ isTerminal: { out: true, err: true } }),
       write: (_, text) => Effect.sync(() => emulator.write(Buffer.from(text).toString())),
@@ -93,41 +92,32 @@ describe("what is drawn again and again", () => {
       get rows() {
         return size.rows
       },
-      onPause: (before, after) => {
-        pauses.push([before, after])
-        return () => void pauses.pop()
-      },
-      atEnd: (text) => {
-        left.push(text)
-        return () => void left.splice(left.indexOf(text), 1)
+      onResume: (listener) => {
+        resumes.push(listener)
+        return () => void resumes.pop()
       }
     }
     const resize = (columns: number) => {
       size.columns = columns
       emulator.resize(columns)
     }
-    return { emulator, screen: Screen.make(device), left, pauses, resize }
+    return { emulator, screen: Screen.make(device), resumes, resize }
   }
 
-  it.effect("stands in one place, with no cursor, and is left on the screen at the end", () =>
+  it.effect("is drawn in one place, and stays on the screen at the end", () =>
     Effect.gen(function*() {
-      const { emulator, left, screen } = drawn(20, 6)
+      const { emulator, screen } = drawn(20, 6)
       yield* screen.out("before")
       yield* Effect.scoped(Effect.gen(function*() {
         const redraw = yield* screen.redraw
         yield* redraw("one", "two", "three")
         assert.deepStrictEqual(emulator.rows(), ["before", "one", "two", "three"])
-        assert.isFalse(emulator.isCursorShown())
-        // and if the process ends in the middle of it, the cursor comes back all the same
-        assert.lengthOf(left, 1)
         yield* redraw("1", [{ text: "2", style: "bad" }])
         assert.deepStrictEqual(emulator.rows(), ["before", "1", "2"])
         yield* redraw("1", "2", "3", "4")
       }))
       yield* screen.out("after")
       assert.deepStrictEqual(emulator.rows(), ["before", "1", "2", "3", "4", "after"])
-      assert.isTrue(emulator.isCursorShown())
-      assert.deepStrictEqual(left, [])
     }))
 
   it.effect("is cut where the terminal ends, to the right and below", () =>
@@ -159,22 +149,19 @@ describe("what is drawn again and again", () => {
       }))
     }))
 
-  it.effect("gives the cursor back while the program is stopped, and goes on below what was written meanwhile", () =>
+  it.effect("continues below the output of other programs after the process was stopped", () =>
     Effect.gen(function*() {
-      const { emulator, pauses, screen } = drawn(20, 9)
+      const { emulator, resumes, screen } = drawn(20, 9)
       yield* Effect.scoped(Effect.gen(function*() {
         const redraw = yield* screen.redraw
         yield* redraw("one", "two")
-        emulator.write(pauses[0]![0]())
-        assert.isTrue(emulator.isCursorShown())
         emulator.write("$ fg\n")
-        emulator.write(pauses[0]![1]())
-        assert.isFalse(emulator.isCursorShown())
+        resumes[0]!()
         yield* redraw("1", "2")
         yield* redraw("a", "b")
       }))
       assert.deepStrictEqual(emulator.rows(), ["one", "two", "$ fg", "a", "b"])
-      assert.deepStrictEqual(pauses, [])
+      assert.deepStrictEqual(resumes, [])
     }))
 
   it.effect("stays below what else is written meanwhile", () =>

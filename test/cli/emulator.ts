@@ -4,7 +4,6 @@ export interface Emulator {
   readonly write: (text: string) => void
   /** The rows that have something on them, what has scrolled away among them. */
   readonly rows: () => ReadonlyArray<string>
-  readonly isCursorShown: () => boolean
   /** Becomes another window, whose rows are broken anew. */
   readonly resize: (columns: number) => void
 }
@@ -15,7 +14,6 @@ export const make = (columns: number, height: number): Emulator => {
   let rows: Array<{ text: string; goesOn: boolean }> = [{ text: "", goesOn: false }]
   let row = 0
   let column = 0
-  let isCursorShown = true
   const down = (goesOn: boolean) => {
     rows[row]!.goesOn = goesOn
     row++
@@ -51,9 +49,8 @@ export const make = (columns: number, height: number): Emulator => {
   }
   return {
     write: (text) => {
-      for (const [part, hidden, count, code] of text.matchAll(/\u001b\[(?:(\?25[lh])|(\d*)([A-Z]|m))|[^]/g)) {
-        if (hidden !== undefined) isCursorShown = hidden === "?25h"
-        else if (code !== undefined) control(code, Number(count === "" ? 1 : count))
+      for (const [part, count, code] of text.matchAll(/\u001b\[(\d*)([A-Z]|m)|[^]/g)) {
+        if (code !== undefined) control(code, Number(count === "" ? 1 : count))
         else if (part === "\n") {
           down(false)
           column = 0
@@ -62,7 +59,6 @@ export const make = (columns: number, height: number): Emulator => {
       }
     },
     rows: () => rows.map(({ text }) => text.trimEnd()).filter((text) => text !== ""),
-    isCursorShown: () => isCursorShown,
     resize: (columns) => {
       const whole: Array<string> = [""]
       for (const { goesOn, text } of rows) {
