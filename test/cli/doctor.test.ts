@@ -161,7 +161,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process that refuses to initialize",
     entry: fleet("init-error"),
-    cause: "initialize was rejected (-32000)",
+    cause: "the handshake was refused with -32000",
     hint: /^Its own words say why/,
     step: "initialize",
     code: 4
@@ -169,8 +169,8 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process of another protocol version",
     entry: fleet("ver-ancient"),
-    cause: "unsupported protocol version",
-    hint: /^The server uses "2023-01-01", this client 2025-11-25.*Update the server/,
+    cause: "it speaks another version of the protocol",
+    hint: /^Update the server/,
     step: "initialize",
     code: 4
   },
@@ -186,7 +186,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL that wants credentials",
     entry: remote(modes["http-401-init"]),
-    cause: "credentials required (401)",
+    cause: "the server asks for credentials (401)",
     hint: /^Log in with `mcp-runtime auth login \S+`\. Or add a header to its configuration/,
     step: "initialize",
     code: 5,
@@ -198,7 +198,7 @@ const broken: ReadonlyArray<Broken> = [
       remote(modes["http-401-init"]),
       (entry) => ({ ...entry, headers: { Authorization: "Bearer old" } })
     ),
-    cause: "credentials required (401)",
+    cause: "the server asks for credentials (401)",
     hint: /^The credentials in its headers are rejected/,
     step: "initialize",
     code: 5,
@@ -207,7 +207,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL that refuses access",
     entry: remote(modes["http-403-init"]),
-    cause: "insufficient permissions (403)",
+    cause: "the server refused access (403)",
     hint: /^Check which rights/,
     step: "initialize",
     code: 5
@@ -247,7 +247,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a URL with a web page",
     entry: remote(always(200, { "content-type": "text/html" }, "<html>Welcome</html>")),
-    cause: "another service answers at this URL",
+    cause: "unexpected content type",
     hint: /^Another service answers there: check the address, which often ends in \/mcp/,
     step: "initialize",
     code: 4
