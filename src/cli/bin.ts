@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cli from "./Cli.ts"
 import * as ExitCode from "./ExitCode.ts"
-import * as NodeScreen from "./nodeScreen.ts"
+import * as NodeTerminal from "./nodeTerminal.ts"
 
 declare const PACKAGE_VERSION: string
 
 const program = Effect.flatMap(
-  NodeScreen.make,
+  NodeTerminal.device,
   (device) => Cli.run({ argv: process.argv.slice(2), version: PACKAGE_VERSION, device })
 )
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { PassThrough } from "node:stream"
 import { terminalOver } from "../../src/cli/commands/repl.ts"
-import * as NodeAsk from "../../src/cli/nodeAsk.ts"
+import * as NodeTerminal from "../../src/cli/nodeTerminal.ts"
 
 const up = "\u001b[A"
 const interrupt = "\u0003"
@@ -103,7 +103,7 @@ describe("a question", () => {
       const input = new PassThrough()
       const output = new PassThrough()
       let interrupts = 0
-      const fiber = yield* Effect.fork(NodeAsk.over(input, output, () => interrupts++)("Which? ", isHidden))
+      const fiber = yield* Effect.fork(NodeTerminal.ask(input, output, () => interrupts++)("Which? ", isHidden))
       while (input.listenerCount("data") + input.listenerCount("keypress") === 0) yield* Effect.yieldNow()
       for (const key of keys) input.write(key)
       const answer = yield* Fiber.join(fiber)
@@ -121,11 +121,11 @@ describe("a question", () => {
     Effect.gen(function*() {
       const input = new PassThrough()
       const output = new PassThrough()
-      const asking = yield* Effect.fork(NodeAsk.over(input, output, () => undefined)("Which? "))
+      const asking = yield* Effect.fork(NodeTerminal.ask(input, output, () => undefined)("Which? "))
       while (input.listenerCount("data") === 0) yield* Effect.yieldNow()
       yield* Fiber.interrupt(asking)
       assert.strictEqual(String(output.read()), "Which? \n")
-      const again = yield* Effect.fork(NodeAsk.over(input, output, () => undefined)("And now? "))
+      const again = yield* Effect.fork(NodeTerminal.ask(input, output, () => undefined)("And now? "))
       while (input.listenerCount("data") === 0) yield* Effect.yieldNow()
       input.end()
       assert.strictEqual(yield* Fiber.join(again), undefined)

@@ -27,7 +27,7 @@ import type * as Command from "../Command.ts"
 import { Usage, usage } from "../Command.ts"
 import type * as ExitCode from "../ExitCode.ts"
 import { counted } from "../layout.ts"
-import * as NodeAsk from "../nodeAsk.ts"
+import * as NodeTerminal from "../nodeTerminal.ts"
 import { orNull } from "../orNull.ts"
 import * as Person from "../person.ts"
 import * as Screen from "../Screen.ts"
@@ -150,13 +150,13 @@ const terminalOf = (isHttp: boolean): Effect.Effect<Screen.Screen["Type"], never
     const interrupt = () => void process.kill(process.pid, "SIGINT")
     const ask = isHttp
       ? (screen.isInteractive ? screen.ask : undefined)
-      : NodeAsk.atTerminal(process.stderr, interrupt)
-    if (ask === undefined || !NodeAsk.isForeground()) return { ...screen, isInteractive: false }
+      : NodeTerminal.askAtTerminal(process.stderr, interrupt)
+    if (ask === undefined || !NodeTerminal.isForeground()) return { ...screen, isInteractive: false }
     const none: ReturnType<typeof ask> = Effect.as(Effect.void, undefined)
     return {
       ...screen,
       isInteractive: true,
-      ask: (question, isSecret) => Effect.suspend(() => NodeAsk.isForeground() ? ask(question, isSecret) : none)
+      ask: (question, isSecret) => Effect.suspend(() => NodeTerminal.isForeground() ? ask(question, isSecret) : none)
     }
   })
 
