@@ -11,6 +11,7 @@ import * as Command from "../src/cli/Command.ts"
 import { parse, sharedOptions } from "../src/cli/commandLine.ts"
 import * as Commands from "../src/cli/Commands.ts"
 import * as ExitCode from "../src/cli/ExitCode.ts"
+import * as Unattended from "../src/cli/unattended.ts"
 import * as ConfigFile from "../src/config/ConfigFile.ts"
 import * as Dialect from "../src/config/Dialect.ts"
 import * as Variables from "../src/config/environmentVariables.ts"
@@ -217,6 +218,12 @@ describe("the documents", () => {
     assert.isAbove(named.length, 50)
     const missing = named.filter((path) => !paths.has(path) && !existsSync(join(folder, path)))
     assert.deepStrictEqual(missing, ["src/cli/commands/ping.ts"])
+  })
+
+  it("quote what serve prints at its start", () => {
+    const options = ["--allow 'demo/*'", "--caller-decides"]
+    const banner = Unattended.banner({ allows: "read-only", trusted: ["demo"], allow: [], options })
+    assert.include(documents.find(({ name }) => name === "docs/serving.md")!.text, banner.join("\n"))
   })
 
   it("quote the messages of a refused call as they are", () => {
