@@ -35,8 +35,8 @@ export const phrases: Texts = {
   after: "; try again [in {retryAfter}|later]",
   pause: "[Do not try again within {retryAfter}|You may try again later]; until then, go on with something else.",
   logIn: "Log in with `mcp-runtime auth login {server:shell}[ --scope {scope:shell}]`.",
-  ofAuthor: "This is a fault of the server: report it to its author.",
-  seeArguments: "See what it takes with `mcp-runtime show`.",
+  ofAuthor: "This is a bug in the server: report it to its author.",
+  seeArguments: "See its arguments with `mcp-runtime show`.",
   notPermitted: "the {kind} \"{name}\" is not permitted",
   noWayAround: "Do not try again, and do not look for a way around it.",
   how: "[{remedy}|allow it with the rule allow \"{allow}\"]"
@@ -77,10 +77,10 @@ const serverFault = { isRetryable: "if not sent", countsForBreaker: true, model:
 export const rows: Rows = {
   SpawnFailed: [
     { kind: "unusable", fault: "could not start", detail: " \"{command}\" ({errno}): {detail}" },
-    { when: { reason: "command" }, person: "Check the command and the folder in its configuration." },
+    { when: { reason: "command" }, person: "Check the command and the working directory in its configuration." },
     {
       when: { reason: "command", errno: "ENOENT" },
-      person: "Install it, or write its whole path into the configuration."
+      person: "Install it, or use its full path in the configuration."
     },
     {
       when: { reason: "command", errno: "EACCES" },
@@ -88,9 +88,9 @@ export const rows: Rows = {
     },
     {
       when: { reason: "file" },
-      person: "Check \"{command}\": the file, and the interpreter in its first line, have to exist."
+      person: "Check \"{command}\": the file, and the interpreter in its first line, must exist."
     },
-    { when: { reason: "folder" }, person: "Make the folder \"{cwd}\", or correct \"cwd\" in its configuration." },
+    { when: { reason: "folder" }, person: "Create the folder \"{cwd}\", or correct \"cwd\" in its configuration." },
     {
       when: { reason: "docker-not-installed" },
       fault: "Docker could not be started",
@@ -131,12 +131,13 @@ export const rows: Rows = {
     {
       kind: "unusable",
       fault: "the handshake was refused with {code}",
-      person: "Its own words say why; often a variable, a licence or an argument is missing in its configuration."
+      person:
+        "The message of the server says why. Often a variable, a license or an argument is missing in its configuration."
     },
     {
       when: { reason: "version" },
-      fault: "it speaks another version of the protocol",
-      message: "the server speaks protocol \"{got}\"; this client speaks {supported}",
+      fault: "it uses another version of the protocol",
+      message: "the server supports protocol version \"{got}\"; this client supports {supported}",
       person: "Update the server."
     }
   ],
@@ -148,7 +149,7 @@ export const rows: Rows = {
       when: { reason: "exited" },
       fault: "the process ended ([{signal}|exit code {code}]) in the {phase} phase",
       detail: "",
-      person: "Run its command by hand to see what it misses."
+      person: "Run its command in a terminal to see what is missing."
     },
     { when: { reason: "exited", phase: "ready" }, person: "{lookFirst}" }
   ],
@@ -156,13 +157,14 @@ export const rows: Rows = {
     {
       kind: "lost",
       fault: "network error {code}",
-      person: "Check host and port of the address in its configuration, and that the server runs."
+      person: "Check the host and port in its configuration, and that the server is running."
     },
     {
       when: { reason: "tls" },
       kind: "unusable",
       fault: "TLS failed ({code})",
-      person: "Check that the port speaks TLS, and its certificate; NODE_EXTRA_CA_CERTS names the file of an authority."
+      person:
+        "Check that the port uses TLS, and check its certificate. NODE_EXTRA_CA_CERTS can name a file of trusted certificates."
     },
     {
       when: { reason: "proxy" },
@@ -209,16 +211,16 @@ export const rows: Rows = {
       nextAfterLoss: "final",
       fault: "the server refused access (403)",
       detail: "[; it asks for the scope \"{scope}\"]",
-      person: "Check which rights its credentials have. {logIn}"
+      person: "Check the permissions of its credentials. {logIn}"
     },
     // a login helps only if the server names the missing scope
     { when: { reason: "forbidden", scope: true }, next: "login", nextAfterLoss: "login" },
     {
       when: { reason: "redirect" },
       kind: "unusable",
-      fault: "a redirect to another place was not followed",
-      message: "a redirect to \"{to}\" was not followed ({redirect}); use that URL if it is the server you mean",
-      person: "Write \"{to}\" into its configuration, if that is the server you mean."
+      fault: "a redirect was not followed",
+      message: "a redirect to \"{to}\" was not followed ({redirect}); use that URL if it is the right server",
+      person: "If that is the right server, use \"{to}\" in its configuration."
     },
     {
       when: { reason: "origin" },
@@ -232,7 +234,7 @@ export const rows: Rows = {
       kind: "broken",
       fault: "unexpected content type",
       detail: " \"{got}\": {detail:256}",
-      person: "Another service answers there: check the address, which often ends in /mcp."
+      person: "Another service answers at this address. Check the address: it often ends in /mcp."
     }
   ],
   AuthorizationFailed: [
@@ -252,19 +254,19 @@ export const rows: Rows = {
     },
     {
       when: { reason: "metadata" },
-      person: "Tell the operator of the server, or add the missing settings to `oauth` of its configuration."
+      person: "Report it to the operator of the server, or add the missing settings to `oauth` in its configuration."
     },
     {
       when: { reason: "registration" },
-      person: "Register this client there, and write `oauth.clientId` into its configuration."
+      person: "Register this client with the authorization server, and set `oauth.clientId` in its configuration."
     },
     {
       when: { reason: "blocked" },
-      person: "The server names a private address, or one without https: tell its operator."
+      person: "The server names a private or unencrypted address: report it to its operator."
     },
     {
       when: { reason: "store" },
-      person: "Check the keyring, or the permissions of the folder for the state of programs."
+      person: "Check the keyring, or the permissions of the state folder."
     },
     {
       when: { reason: "unreachable" },
@@ -272,7 +274,7 @@ export const rows: Rows = {
       next: "retry",
       exitCode: "connection",
       model: "The authorization server does not answer, and the request was not executed. {once}",
-      person: "The authorization server did not answer: try again later."
+      person: "The authorization server did not respond: try again later."
     }
   ],
   SessionExpired: [{ kind: "unanswered", fault: "the session has expired" }],
@@ -297,7 +299,7 @@ export const rows: Rows = {
       model:
         "It may have executed a part. Put the input into the arguments, or go on without it; do not repeat the call "
         + "unchanged.",
-      person: "Put the input that it asks for into the arguments."
+      person: "Pass the requested input as arguments."
     },
     {
       when: { reason: "tool-result" },
@@ -305,7 +307,7 @@ export const rows: Rows = {
       fault: "the tool was executed, but its result does not fit the declared schema",
       message: "the result of \"{tool}\" is invalid at \"{path}\": {what}",
       model: "Do not repeat the call unless it only reads; check its effect with another tool.",
-      person: "It ran. With --json the result is shown as it came."
+      person: "The tool was executed. Use --json to see its unchanged result."
     }
   ],
   MessageTooLarge: [
@@ -343,7 +345,7 @@ export const rows: Rows = {
     fault: "overloaded: {queued} in the {queue} queue (limit {limit})",
     detail: "",
     model: "Nothing was sent. Wait until other calls have ended, make fewer at once, and try again.",
-    person: "Nothing was sent; try again with fewer at once."
+    person: "Nothing was sent; try again with fewer calls at once."
   }],
   RemoteError: [
     {
@@ -402,7 +404,7 @@ export const rows: Rows = {
       when: { why: "disabled" },
       exitCode: "configuration",
       detail: ": [{detail}|it is disabled; enable it first][; try again in {retryAfter}]",
-      person: "Switch it on in the file that configures it; `mcp-runtime list` names the file."
+      person: "Enable it in its configuration file; `mcp-runtime list` names the file."
     },
     {
       when: { why: "disconnected" },
@@ -412,20 +414,21 @@ export const rows: Rows = {
     },
     {
       when: { why: "denied" },
-      detail: ": [{detail}|a policy denies it or allows only others; the policy has to allow it, an approval does not "
-        + "help][; try again in {retryAfter}]",
+      detail:
+        ": [{detail}|a policy denies it, or allows only other servers; an approval cannot change that][; try again in "
+        + "{retryAfter}]",
       person: "Ask the author of the policy."
     },
     {
       when: { why: "untrusted" },
-      detail: ": [{detail}|its present configuration is not approved; approve it first][; try again in {retryAfter}]",
-      person: "Look at what it would start, and approve it, with `mcp-runtime approve {server:shell}`."
+      detail: ": [{detail}|its current configuration is not approved; approve it first][; try again in {retryAfter}]",
+      person: "Review and approve it with `mcp-runtime approve {server:shell}`."
     },
     {
       when: { why: "storm" },
       kind: "later",
       fault: "unavailable ({why})",
-      detail: ": [{detail}|its connections do not last][; try again in {retryAfter}]",
+      detail: ": [{detail}|it reconnects too often][; try again in {retryAfter}]",
       person: "See its output with --verbose."
     },
     {
@@ -459,16 +462,19 @@ export const rows: Rows = {
   }],
   PermissionDenied: [
     { kind: "refused", fault: "{notPermitted}" },
-    { when: { why: "policy" }, fault: "not connected: a policy allows only others; ask the author of the policy" },
+    {
+      when: { why: "policy" },
+      fault: "not connected: a policy allows only other servers; ask the author of the policy"
+    },
     {
       when: { why: "policy", decision: "denied" },
       fault: "not connected: a policy denies it; ask the author of the policy"
     },
     {
       when: { why: "quarantined" },
-      detail: ": it has changed since it was first seen ({changed:and}); approve it anew to call it",
+      detail: ": its definition changed ({changed:and}); approve it again to call it",
       model: "It has changed since the user approved it. {noWayAround} Tell the user to look at the change.",
-      person: "Look at it with `mcp-runtime show`, and approve it with `mcp-runtime approve`."
+      person: "Review it with `mcp-runtime show`, and approve it with `mcp-runtime approve`."
     },
     {
       when: { why: "quarantined", unpinned: true },
@@ -476,7 +482,7 @@ export const rows: Rows = {
     },
     {
       when: { why: "quarantined", unpinned: "unreadable" },
-      detail: ": the stored pins of its server cannot be read; approve it anew to call it"
+      detail: ": the stored pins of its server cannot be read; approve it again to call it"
     },
     {
       when: { why: "quarantined", unpinned: "crowded" },
@@ -486,7 +492,7 @@ export const rows: Rows = {
       when: { why: "rule" },
       detail: ": [the rule \"{rule}\"|a rule] denies it",
       model: "A rule of the user denies it. {noWayAround} Tell the user if the task needs it.",
-      person: "Change the rule in the permissions of the configuration, if it is yours."
+      person: "If the rule is yours, change it under `permissions` in the configuration."
     },
     {
       when: { why: "unanswered" },
@@ -495,7 +501,7 @@ export const rows: Rows = {
       model:
         "It needs approval, and the user cannot be asked now. {noWayAround} If the task needs it, tell the user[, and "
         + "how to allow it: {remedy}|, and how to allow it: the rule allow \"{allow}\" permits it].",
-      person: "Run it on a terminal to be asked, or allow it with a rule in the permissions of the configuration."
+      person: "Run it in a terminal to be asked, or allow it with a rule under `permissions` in the configuration."
     },
     {
       when: { why: "refused" },
@@ -507,7 +513,7 @@ export const rows: Rows = {
       detail: ": it has changed since it was approved",
       model:
         "It has changed since it was approved. You may try once more for a new approval; otherwise go on without it.",
-      person: "Look at it with `mcp-runtime show`, and call it again."
+      person: "Review it with `mcp-runtime show`, and call it again."
     },
     {
       when: { why: "crowded" },
@@ -545,13 +551,13 @@ export const rows: Rows = {
   TrustNotKept: [{
     kind: "refused",
     exitCode: "configuration",
-    fault: "the decision could not be kept",
+    fault: "the decision could not be stored",
     detail: ": {detail}; check the permissions of the state folder ($XDG_STATE_HOME or ~/.local/state)"
   }],
   RegistryError: [{
     kind: "refused",
     exitCode: "configuration",
-    fault: "no entry from the registry",
+    fault: "no usable entry in the registry",
     detail: " \"{address}\": {detail}"
   }]
 }

@@ -43,10 +43,14 @@ const errors: ReadonlyArray<readonly [error: Command.Failure, code: number, next
       phase: "initialize"
     }),
     4,
-    /Run its command by hand/
+    /Run its command in a terminal/
   ],
   [new McpError.ServerUnavailable({ server: "a b", why: "untrusted", detail: "new" }), 5, /mcp-runtime approve 'a b'/],
-  [new McpError.ServerUnavailable({ server, why: "disabled", detail: "off" }), 3, /Switch it on/],
+  [
+    new McpError.ServerUnavailable({ server, why: "disabled", detail: "off" }),
+    3,
+    /Enable it in its configuration file/
+  ],
   [new McpError.PermissionDenied({ server, kind: "tool", name: "x", why: "rule", rule: "deny x" }), 5, /rule/],
   [
     new McpError.PermissionDenied({ server, why: "policy", kind: "server", name: server, decision: "denied" }),
@@ -98,7 +102,7 @@ describe("an error", () => {
         error: {
           tag: "SpawnFailed",
           message: "x: could not start \"y\" (ENOENT): none",
-          next: "Install it, or write its whole path into the configuration.",
+          next: "Install it, or use its full path in the configuration.",
           server: "x",
           outcome: "not-sent",
           exitCode: 4

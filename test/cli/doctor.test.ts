@@ -162,7 +162,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a process that refuses to initialize",
     entry: fleet("init-error"),
     cause: "the handshake was refused with -32000",
-    hint: /^Its own words say why/,
+    hint: /^The message of the server says why/,
     step: "initialize",
     code: 4
   },
@@ -208,7 +208,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a URL that refuses access",
     entry: remote(modes["http-403-init"]),
     cause: "the server refused access (403)",
-    hint: /^Check which rights/,
+    hint: /^Check the permissions of its credentials/,
     step: "initialize",
     code: 5
   },
@@ -248,7 +248,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a URL with a web page",
     entry: remote(always(200, { "content-type": "text/html" }, "<html>Welcome</html>")),
     cause: "unexpected content type",
-    hint: /^Another service answers there: check the address, which often ends in \/mcp/,
+    hint: /^Another service answers at this address. Check the address: it often ends in \/mcp/,
     step: "initialize",
     code: 4
   },
@@ -256,7 +256,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a port that speaks no TLS",
     entry: Effect.map(HttpServer.serve(modes["http-ok"]), ({ url }) => ({ url: url.replace("http:", "https:") })),
     cause: "TLS failed (EPROTO)",
-    hint: /^Check that the port speaks TLS/,
+    hint: /^Check that the port uses TLS/,
     step: "connect",
     code: 4
   },
@@ -264,7 +264,7 @@ const broken: ReadonlyArray<Broken> = [
     name: "a port without a listener",
     entry: Effect.succeed({ url: "http://127.0.0.1:9/mcp" }),
     cause: "no server listens at this URL",
-    hint: /^Check host and port/,
+    hint: /^Check the host and port/,
     step: "connect",
     code: 4
   },

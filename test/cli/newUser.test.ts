@@ -68,7 +68,7 @@ describe("where nothing is configured", () => {
     ["status --watch --for 50ms", 0, /No servers are configured\./],
     ["events --for 50ms", 0, none],
     ["config", 0, /No configuration files were found\./],
-    ["add none.json", 3, /none\.json: no entry from the registry/],
+    ["add none.json", 3, /none\.json: no usable entry in the registry/],
     ["approve", 0, /No server needs approval\./],
     ["approve a", 2, /there is no server "a"/],
     ["revoke", 0, /This workspace has no approvals\./],
@@ -95,7 +95,7 @@ describe("where the file is broken", () => {
     ...lines.map((line): Said => [line, 3, broken]),
     ...edits,
     ["config", 0, broken],
-    ["add none.json", 3, /no entry from the registry/]
+    ["add none.json", 3, /no usable entry in the registry/]
   ], "{\"mcpServers\": {")
 })
 
@@ -110,7 +110,7 @@ describe("where the server is dead", () => {
     ["show dead/a", 4, why],
     ["show a", 4, why],
     ["call a", 4, why],
-    ["call dead/a", 4, /Install it, or write its whole path into the configuration\./],
+    ["call dead/a", 4, /Install it, or use its full path in the configuration\./],
     ["resources", 0, why],
     ["read a://b", 4, why],
     ["read a://b --server dead", 4, why],
@@ -120,7 +120,7 @@ describe("where the server is dead", () => {
     ["status --watch --for 300ms", 0, /^dead +failed [^]*no such command/m],
     ["events --for 300ms", 0, / dead connect failed: could not start "no-such"/],
     ["config", 0, /^ {2}dead +waiting +stdio$/m],
-    ["add none.json", 3, /no entry from the registry/],
+    ["add none.json", 3, /no usable entry in the registry/],
     ["approve", 0, /No server needs approval/],
     ["approve dead", 0, /dead: needs no approval/],
     ["revoke", 0, /This workspace has no approvals\./],

@@ -210,7 +210,7 @@ describe("mcp-runtime", patient, () => {
     assert.strictEqual(code, 4)
     assert.match(
       stderr,
-      /^error: dead: could not start .*\nInstall it, or write its whole path into the configuration\.$/m
+      /^error: dead: could not start .*\nInstall it, or use its full path in the configuration\.$/m
     )
     assert.strictEqual((await say(["tools", "dead", "--config", servers])).code, 4)
   })

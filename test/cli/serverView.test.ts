@@ -132,13 +132,13 @@ describe("the cause of a server without tools", () => {
     assert.match(of(failed(unset), issues).reason ?? "", /^"X" is not set; the configuration uses it in "env.X"$/)
   })
 
-  it("stands behind the name, and the next step below it", () => {
+  it("is shown after the name, with the next step below it", () => {
     const lines = View.lines(of(failed(refused)), 40)
     assert.deepStrictEqual(lines, [
       "a: network error ECONNREFUSED: no",
-      "  Check host and port of the address in",
-      "  its configuration, and that the server",
-      "  runs."
+      "  Check the host and port in its",
+      "  configuration, and that the server is",
+      "  running."
     ])
     assert.deepStrictEqual(View.lines(of(connected), 40), [])
   })
@@ -196,9 +196,9 @@ describe("list, tools, status and doctor", () => {
           const shown = blocks(err)
           assert.deepStrictEqual(shown.map(([name]) => name), ["wants", "late", "unset", "none"], command)
           const [wants, late, unset, none] = shown
-          assert.match(wants![2] ?? "", /^ {2}Look at what it would start, and approve it/)
+          assert.match(wants![2] ?? "", /^ {2}Review and approve it/)
           assert.match(late![1] ?? "", /; its stderr: API_KEY is missing$/)
-          assert.match(late![2] ?? "", /^ {2}Run its command by hand/)
+          assert.match(late![2] ?? "", /^ {2}Run its command in a terminal/)
           assert.match(unset![1] ?? "", /unset: "NO_SUCH_TOKEN" is not set/)
           assert.notMatch(unset!.join(" "), /auth login|refused/)
           assert.match(none![2] ?? "", /^ {2}Install it/)

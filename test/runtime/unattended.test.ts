@@ -105,7 +105,7 @@ describe("a call of a model where no person can be asked", () => {
         yield* list
         yield* peer.update({ tools: [tool("read", { readOnlyHint: true }), tool("write", { readOnlyHint: true })] })
         yield* Effect.flatMap(McpRuntime.McpRuntime, ({ refreshTools }) => refreshTools("s"))
-        assert.include(yield* call("write"), "has changed since it was first seen")
+        assert.include(yield* call("write"), "its definition changed")
         assert.include(yield* call("read"), "\"text\":\"read\"")
         assert.strictEqual(peer.executions("write"), 0)
       })))
