@@ -1,6 +1,8 @@
 /** Places where a text may be cut without splitting what a reader takes for one character. */
 
-const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" })
+/** Made with the first text, because it takes 8 ms. */
+let segmenter: Intl.Segmenter | undefined
+const graphemes = (): Intl.Segmenter => segmenter ??= new Intl.Segmenter("und", { granularity: "grapheme" })
 
 /** UTF-16 units around a place that are looked at; a longer character is cut between its code points. */
 const around = 128
@@ -18,7 +20,7 @@ const bordersAt = (text: string, at: number): readonly [before: number, after: n
   if (isSimple(text.charCodeAt(at)) && isSimple(text.charCodeAt(at - 1))) return [at, at]
   const from = pairStart(text, Math.max(0, at - around))
   const to = pairStart(text, Math.min(text.length, at + around))
-  const grapheme = graphemes.segment(text.slice(from, to)).containing(at - from)!
+  const grapheme = graphemes().segment(text.slice(from, to)).containing(at - from)!
   const before = from + grapheme.index
   const after = before + grapheme.segment.length
   if (before === at) return [at, at]
