@@ -40,12 +40,13 @@ for (let round = 0; round < rounds; round++) {
     times[at].push(Number(stdout))
   }
 }
-const [nothing, ...imports] = times.map((all) => all.toSorted((a, b) => a - b)[rounds / 2])
-const ofEffectAlone = imports[0] - nothing
-for (const [at, module] of modules.slice(1).entries()) {
-  const time = imports[at] - nothing
-  const ratio = time / ofEffectAlone
-  report(`import of ${module}`, `${time.toFixed(0)} ms, ${ratio.toFixed(2)} of effect`, "1.3", ratio <= 1.3)
+const [nothing, ofEffectAlone, ...imports] = times.map((all) => all.toSorted((a, b) => a - b)[rounds / 2])
+for (const [at, time] of imports.entries()) {
+  const ratio = (time - nothing) / (ofEffectAlone - nothing)
+  const text = `${(time - nothing).toFixed(0)} ms, ${ratio.toFixed(2)} of effect`
+  // the second has the modules of @effect/platform-node too
+  const limit = [1.3, 1.5][at]
+  report(`import of ${modules[at + 2]}`, text, limit, ratio <= limit)
 }
 
 console.log(failures.length === 0 ? "footprint: within the limits" : `footprint: ${failures.join(", ")} beyond the limits`)

@@ -1,14 +1,15 @@
 /**
  * Writes the modules of the package: `node scripts/modules.mjs [folder [declarations]]`, by default into `dist`.
  *
- * A module that `exports` of package.json names is an entry; what they share is in chunks, because loading one file for
- * each source costs an application a third of its start. The declarations that the entries reach are copied from a folder
- * in which the compiler has written them.
+ * A module that `exports` of package.json names is an entry. All that the index loads is in one chunk, because loading one
+ * file for each source costs an application a third of its start. The declarations that the entries reach are copied from
+ * the folder of the compiler.
  */
-import { build } from "esbuild"
+import { transform } from "esbuild"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { dirname, join, relative, resolve } from "node:path"
+import { dirname, isAbsolute, join, relative, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { rollup } from "rollup"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const [outdir = join(root, "dist"), declarations = join(root, "build/modules")] = process.argv.slice(2)
@@ -19,23 +20,37 @@ const entries = Object.values(exports).flatMap((target) => /^\.\/dist\/(.*)\.js$
 for (const name of existsSync(outdir) ? readdirSync(outdir) : []) {
   if (name !== "bin") rmSync(join(outdir, name), { recursive: true })
 }
-await build({
-  absWorkingDir: root,
+const index = join(root, "src/index.ts")
+const ofIndex = new Set()
+const bundle = await rollup({
   // the program of the demo is for clones only
-  entryPoints: [...entries, "demo/main"].map((entry) => `src/${entry}.ts`),
-  outdir,
-  outbase: "src",
-  chunkNames: "chunks/[hash]",
-  bundle: true,
-  splitting: true,
-  packages: "external",
-  platform: "node",
-  format: "esm",
-  target: "node20.19",
-  charset: "utf8",
-  legalComments: "none",
-  logLevel: "warning"
+  input: Object.fromEntries([...entries, "demo/main"].map((entry) => [entry, join(root, `src/${entry}.ts`)])),
+  external: (id) => !id.startsWith(".") && !isAbsolute(id),
+  plugins: [{
+    name: "typescript",
+    transform: async (text, file) => {
+      if (file.endsWith(".json")) return { code: `export default ${text}`, map: null }
+      const { code } = await transform(text, { loader: "ts", target: "node20.19", charset: "utf8", legalComments: "none" })
+      return { code, map: null }
+    },
+    buildEnd() {
+      const add = (file) => {
+        if (ofIndex.has(file)) return
+        ofIndex.add(file)
+        for (const next of this.getModuleInfo(file)?.importedIds ?? []) add(next)
+      }
+      add(index)
+    }
+  }]
 })
+await bundle.write({
+  dir: outdir,
+  // a module that is imported on demand stays in a chunk of its own
+  manualChunks: (file) => ofIndex.has(file) ? "core" : undefined,
+  chunkFileNames: "chunks/[name].js",
+  hoistTransitiveImports: false
+})
+await bundle.close()
 
 const copied = new Set()
 const copy = (path) => {

@@ -251,7 +251,7 @@ const others = ["scripted-faults.test", "http-service/main", "terminal-agent/mai
 describe("the package", patient, () => {
   it("holds the build and the documents, and nothing else", () => {
     const allowed =
-      /^(package\.json|(README|CHANGELOG|SECURITY|docs\/[\w-]+|examples\/([\w-]+\/)?README)\.md|docs\/assets\/\w+\.svg|examples\/([\w-]+\/)?[\w.-]+\.ts|LICENSE|dist\/(?!cli\/).*\.d\.ts|dist\/chunks\/\w+\.js|dist\/bin\/(LICENSES\.txt|mcp-runtime(\.bundle)?\.cjs)|schema\/mcp-client\.schema\.json)$/
+      /^(package\.json|(README|CHANGELOG|SECURITY|docs\/[\w-]+|examples\/([\w-]+\/)?README)\.md|docs\/assets\/\w+\.svg|examples\/([\w-]+\/)?[\w.-]+\.ts|LICENSE|dist\/(?!cli\/).*\.d\.ts|dist\/chunks\/[\w-]+\.js|dist\/bin\/(LICENSES\.txt|mcp-runtime(\.bundle)?\.cjs)|schema\/mcp-client\.schema\.json)$/
     const modules = Array.from(entryPoints.values(), (path) => `dist/${path.replace(/\.ts$/, "")}`)
     const entries = new Set(modules.map((path) => `${path}.js`))
     assert.deepStrictEqual(files.filter((file) => !allowed.test(file) && !entries.has(file)), [])
