@@ -1,7 +1,4 @@
-/**
- * The command lines of the README over the demo server, and how `npm run walk` reads the README; the walk itself needs the
- * network.
- */
+/** The command lines of the first two pages over the demo server. `npm run walk` runs all of them, and needs the network. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { build } from "esbuild"
@@ -13,14 +10,15 @@ import { root } from "../package/project.ts"
 import { pidsWithArgument } from "../support/leaks.ts"
 import { place, run } from "./inProcess.ts"
 
-const blocks = Readme.blocks(readFileSync(new URL("README.md", root), "utf8"))
+const blocksOf = (page: string) => Readme.blocks(readFileSync(new URL(page, root), "utf8"))
 
-/** Those of the program, each as its words; its output as the README shows it. */
-const lines = blocks.flatMap(({ commands }) => commands).flatMap(({ line, output }) => {
-  const [first, program, ...argv] = line.replace(/\s+#.*$/, "").split(/\s+/)
-  // what `smoke` does with the demo server is tested elsewhere, and takes as long as all the others
-  return first === "npx" && program === "effect-mcp-runtime" && argv[0] !== "smoke" ? [{ line, argv, output }] : []
-})
+/** The command lines of the program, each as its words, with the output that the page shows. */
+const linesOf = (blocks: ReadonlyArray<Readme.Block>) =>
+  blocks.flatMap(({ commands }) => commands).flatMap(({ line, output }) => {
+    const [first, program, ...argv] = line.replace(/\s+#.*$/, "").split(/\s+/)
+    // `smoke` is tested elsewhere, and takes as long as all the others
+    return first === "npx" && program === "effect-mcp-runtime" && argv[0] !== "smoke" ? [{ line, argv, output }] : []
+  })
 
 /** A clone in small: the demo server and its file, inside the repository so that it finds what it depends on. */
 const clone = Effect.acquireRelease(
@@ -43,16 +41,23 @@ const clone = Effect.acquireRelease(
   ({ folder }) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-describe("the README", () => {
+describe("the README and docs/getting-started.md", () => {
   it.scopedLive(
-    "has commands that do what they are there for, and leave nothing running",
+    "have commands that write what is shown, and leave no process running",
     () =>
       Effect.gen(function*() {
         const { folder, server } = yield* clone
         const at = yield* place
-        assert.isAbove(lines.length, 4)
-        for (const { argv, line, output } of lines) {
-          const placed = argv.map((word) => word.startsWith("src/demo/") ? join(folder, word) : word)
+        const started = blocksOf("docs/getting-started.md")
+        const config = started.find(({ file }) => file === "mcp-client.json")?.code ?? ""
+        const written = config.replace("node_modules/effect-mcp-runtime/dist/demo/DemoServer.js", server)
+        assert.notStrictEqual(written, config)
+        writeFileSync(join(folder, "mcp-client.json"), written)
+        const [ofReadme, ofStarted] = [linesOf(blocksOf("README.md")), linesOf(started)]
+        assert.isAbove(ofReadme.length, 4)
+        assert.isAbove(ofStarted.length, 1)
+        for (const { argv, line, output } of [...ofReadme, ...ofStarted]) {
+          const placed = argv.map((word) => /^(src\/demo\/|mcp-client\.json$)/.test(word) ? join(folder, word) : word)
           const ran = yield* run(at, placed)
           assert.strictEqual(ran.code, 0, `${line}\n${ran.out}${ran.err}`)
           assert.notStrictEqual(ran.out, "", line)
