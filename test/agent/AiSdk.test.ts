@@ -59,8 +59,8 @@ const ask = (...calls: Calls) =>
     return { seen, outputs: outputs(seen), result }
   })
 
-describe("the tools of the AI SDK", () => {
-  it.scoped("are told to a model with the schemas that their servers have given", () =>
+describe("AiSdk", () => {
+  it.scoped("offers tools with the schemas of their servers", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { seen } = yield* ask()
@@ -72,7 +72,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("give a model the text of their results, whatever patterns their schemas have", () =>
+  it.scoped("returns the text of results, for any patterns in the schemas", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { outputs, result } = yield* ask(["mcp__one__echo", { text: Adapters.catastrophic }])
@@ -82,7 +82,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("show a model the pictures that it can see", () =>
+  it.scoped("shows supported images", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { outputs } = yield* ask(["mcp__one__draw", {}], ["mcp__one__bad_picture", {}])
@@ -98,7 +98,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("make failures results, and the run goes on", () =>
+  it.scoped("returns failures as results, and the run continues", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { outputs, result } = yield* ask(
@@ -113,7 +113,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("follow the servers from step to step, beside an application's own", () =>
+  it.scoped("updates the tools between steps, together with those of the application", () =>
     Adapters.run(({ change }) =>
       Effect.gen(function*() {
         const sdk = yield* AiSdk.make()
@@ -141,7 +141,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("have names that models accept, also where a server's has 80 characters", () =>
+  it.scoped("shortens a tool name of 80 characters", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const tools = yield* (yield* AiSdk.make()).toolSet()
@@ -151,7 +151,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("are two where two servers have one name", () =>
+  it.scoped("distinguishes equal names of two servers", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { outputs } = yield* ask(["mcp__one__same", {}], ["mcp__two__same", {}])
@@ -160,7 +160,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("cancel a call at its server when the run is aborted", () =>
+  it.scoped("cancels a call at its server when the run is aborted", () =>
     Adapters.run(({ cancelled, hanging }) =>
       Effect.gen(function*() {
         const tools = yield* (yield* AiSdk.make()).toolSet()
@@ -176,7 +176,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("end with their scope, and are not called after it", () =>
+  it.scoped("ends calls with its scope, and runs none after it", () =>
     Adapters.run(({ cancelled, hanging }) =>
       Effect.gen(function*() {
         const scope = yield* Scope.make()
@@ -194,7 +194,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("ask for approval in the SDK only where the application wants that, and somebody has to agree", () =>
+  it.scoped("asks for approval in the SDK only with `needsApproval`, for tools that need it", () =>
     Adapters.run(({ handler }) =>
       Effect.gen(function*() {
         const asking = ToolHandler.ToolHandler.of({
@@ -217,7 +217,7 @@ describe("the tools of the AI SDK", () => {
       })
     ))
 
-  it.scoped("tell a model nothing of an output that they have not given", () =>
+  it.scoped("rejects a forged output", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const tools = yield* (yield* AiSdk.make()).toolSet()

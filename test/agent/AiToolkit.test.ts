@@ -32,8 +32,8 @@ const ask = (...calls: Calls) =>
     return { response, tools: requests[0]!.tools, results: response.toolResults }
   })
 
-describe("the toolkit of @effect/ai", () => {
-  it.scoped("tells a model of the tools, with the schemas that their servers have given", () =>
+describe("AiToolkit", () => {
+  it.scoped("offers the tools with the schemas of their servers", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { tools } = yield* ask()
@@ -49,7 +49,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it.scoped("gives the model the text of a result, and the application all of it", () =>
+  it.scoped("gives the text of a result to the model, and the whole result to the application", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { response, results } = yield* ask(["mcp__one__echo", { text: "hello" }])
@@ -63,7 +63,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it.scoped("hands pictures on in a message of their own, for results carry only text", () =>
+  it.scoped("passes images in a separate message, because results are text only", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { response, results } = yield* ask(["mcp__one__draw", {}], ["mcp__one__bad_picture", {}])
@@ -79,7 +79,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it.scoped("makes failures results that the model sees", () =>
+  it.scoped("returns failures as results for the model", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { results } = yield* ask(
@@ -94,7 +94,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it.scoped("follows the servers from one request to the next", () =>
+  it.scoped("follows changes of the servers between requests", () =>
     Adapters.run(({ change }) =>
       Effect.gen(function*() {
         const { requests, service } = model()
@@ -110,7 +110,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it.scoped("gives a tool with a name of 80 characters one that models accept", () =>
+  it.scoped("shortens a tool name of 80 characters", () =>
     Adapters.run(({ handler }) =>
       Effect.gen(function*() {
         assert.strictEqual(Adapters.longName.length, 80)
@@ -122,7 +122,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it.scoped("calls the right one of two tools with one name", () =>
+  it.scoped("distinguishes two tools with the same name", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { results } = yield* ask(["mcp__one__same", {}], ["mcp__two__same", {}])
@@ -131,7 +131,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it.scoped("is as good for a streamed answer", () =>
+  it.scoped("supports streaming", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const { service } = model(["mcp__one__echo", { text: "hello" }])
@@ -153,7 +153,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it.scoped("works together with an application's own toolkit, whose names win", () =>
+  it.scoped("merges with the toolkit of an application, which takes precedence", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const own = Ai.Toolkit.make(
@@ -174,7 +174,7 @@ describe("the toolkit of @effect/ai", () => {
       })
     ))
 
-  it("keeps of an output its text, where a result is written down", () => {
+  it("encodes an output as its text", () => {
     const output = Schema.decodeSync(AiToolkit.Output)("seen")
     assert.strictEqual(output.text, "seen")
     assert.strictEqual(Schema.encodeSync(AiToolkit.Output)(output), "seen")

@@ -44,8 +44,8 @@ const theirs = ({ mcp }: HostTools.Tools<HostTools.CoreTool>) =>
 const next = <Tag extends McpEvent.McpEvent["_tag"]>(events: Mailbox.ReadonlyMailbox<McpEvent.McpEvent>, tag: Tag) =>
   events.take.pipe(Effect.repeat({ until: McpEvent.McpEvent.$is(tag) }))
 
-describe("the tools of a host", () => {
-  it.scoped("are there in the same tick, although a server never answers", () =>
+describe("HostTools", () => {
+  it.scoped("returns core tools at once, even if a server never answers", () =>
     run({ never: [tool("one")] }, () =>
       Effect.gen(function*() {
         const before = yield* TestClock.currentTimeMillis
@@ -57,7 +57,7 @@ describe("the tools of a host", () => {
         assert.strictEqual(yield* TestClock.currentTimeMillis, before)
       }), { before: (peers) => peers["never"]!.slowConnect("10 days") }))
 
-  it.scoped("have with them what is ready, while another server never answers", () =>
+  it.scoped("returns available MCP tools while another server never answers", () =>
     run({ good: [tool("one")], never: [tool("two")] }, () =>
       Effect.gen(function*() {
         const events = yield* (yield* McpRuntime.McpRuntime).subscribe
@@ -68,7 +68,7 @@ describe("the tools of a host", () => {
         assert.deepStrictEqual(tools.missing.map(({ server }) => server), ["never"])
       }), { before: (peers) => peers["never"]!.slowConnect("10 days") }))
 
-  it.scoped("wait for servers where they are told to, and no longer", () =>
+  it.scoped("waits for servers up to the option `wait`", () =>
     run({ slow: [tool("one")], never: [tool("two")] }, () =>
       Effect.gen(function*() {
         const host = yield* HostTools.make({ core, wait: "30 seconds" })
@@ -84,7 +84,7 @@ describe("the tools of a host", () => {
         Effect.zipRight(peers["slow"]!.slowConnect("10 seconds"), peers["never"]!.slowConnect("10 days"))
     }))
 
-  it.scoped("win over those of servers that have their names, which is told", () =>
+  it.scoped("prefers core tools over MCP tools with the same name, and reports them", () =>
     run({ a: [tool("mine"), tool("other")] }, () =>
       Effect.gen(function*() {
         yield* (yield* McpRuntime.McpRuntime).tools
@@ -94,7 +94,7 @@ describe("the tools of a host", () => {
         assert.deepStrictEqual(tools.shadowed, ["mcp__a__mine"])
       })))
 
-  it.scoped("come with one warning for each change of what is missing, as an event and in the log", () => {
+  it.scoped("warns once for each change of the missing servers, with an event and in the log", () => {
     const warnings: Array<string> = []
     const logger = Logger.make(({ logLevel, message }) => {
       if (logLevel._tag === "Warning") warnings.push(String(message))
@@ -140,7 +140,7 @@ describe("the tools of a host", () => {
       until: (tools) => theirs(tools).join() === names.join()
     })
 
-  it.scoped("follow a server that connects, has other tools, and is disabled", () =>
+  it.scoped("follows a server that connects, changes its tools, and is disabled", () =>
     run({ a: [tool("one")] }, (peers) =>
       Effect.gen(function*() {
         const runtime = yield* McpRuntime.McpRuntime
@@ -152,7 +152,7 @@ describe("the tools of a host", () => {
         yield* until(host, [])
       })))
 
-  it.scoped("include those of a lazy server, although no call waits for it", () =>
+  it.scoped("includes the tools of a lazy server", () =>
     run({ lazy: [tool("one")] }, () =>
       Effect.gen(function*() {
         const host = yield* HostTools.make({ core })

@@ -37,8 +37,8 @@ const ask = (...calls: Calls) =>
     })
   })
 
-describe("the tools of LangChain", () => {
-  it.scoped("are told to a model with the schemas that their servers have given", () =>
+describe("LangChain", () => {
+  it.scoped("offers tools with the schemas of their servers", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const tools = yield* (yield* LangChain.make()).tools()
@@ -50,7 +50,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("give a model the text of a result and the application the rest, whatever patterns their schemas have", () =>
+  it.scoped("returns the text for the model and the artifact for the application, for any patterns in the schemas", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const [message] = yield* ask(["mcp__one__echo", { text: Adapters.catastrophic }])
@@ -64,7 +64,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("show a model the pictures that it can see, and the application all", () =>
+  it.scoped("shows supported images to the model, and all attachments to the application", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const [drawn, bad] = yield* ask(["mcp__one__draw", {}], ["mcp__one__bad_picture", {}])
@@ -77,7 +77,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("make failures messages that say so, and never throw", () =>
+  it.scoped("returns failures as error messages, and never throws", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const messages = yield* ask(
@@ -93,7 +93,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("give only the content where a program calls them with bare arguments", () =>
+  it.scoped("returns only the content for a call without an id", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const tools = yield* (yield* LangChain.make()).tools()
@@ -104,7 +104,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("follow the servers, each time that they are asked for", () =>
+  it.scoped("lists the current tools each time", () =>
     Adapters.run(({ change }) =>
       Effect.gen(function*() {
         const { tools } = yield* LangChain.make()
@@ -121,7 +121,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("have names that models accept, also where a server's has 80 characters", () =>
+  it.scoped("shortens a tool name of 80 characters", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const tools = yield* (yield* LangChain.make()).tools()
@@ -131,7 +131,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("are two where two servers have one name", () =>
+  it.scoped("distinguishes equal names of two servers", () =>
     Adapters.run(() =>
       Effect.gen(function*() {
         const [one, two] = yield* ask(["mcp__one__same", {}], ["mcp__two__same", {}])
@@ -140,7 +140,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("cancel a call at its server when its signal says so", () =>
+  it.scoped("cancels a call at its server when its signal aborts", () =>
     Adapters.run(({ cancelled, hanging }) =>
       Effect.gen(function*() {
         const tools = yield* (yield* LangChain.make()).tools()
@@ -157,7 +157,7 @@ describe("the tools of LangChain", () => {
       })
     ))
 
-  it.scoped("end with their scope", () =>
+  it.scoped("ends calls with its scope", () =>
     Adapters.run(({ cancelled, hanging }) =>
       Effect.gen(function*() {
         const scope = yield* Scope.make()

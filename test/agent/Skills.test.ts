@@ -63,8 +63,8 @@ const run = <A, E>(
 const reasonOf = <A, E>(result: Either.Either<A, E>): unknown =>
   Either.isLeft(result) && result.left instanceof Skills.SkillRejected ? result.left.reason : undefined
 
-describe("skills", () => {
-  it.scoped("are listed over all pages, without what says nothing usable, and without reading a file", () =>
+describe("Skills", () => {
+  it.scoped("are listed from all pages, without invalid entries, and without reading a file", () =>
     run(
       offer([entry, { uri: 1 }, { ...entry, frontmatter: {} }, { ...entry, uri: "skill://b/SKILL.md" }]),
       (runtime, server) =>
@@ -76,14 +76,14 @@ describe("skills", () => {
         })
     ))
 
-  it.scoped("are not asked for where a server says that it has none", () =>
+  it.scoped("are not requested from a server without the extension", () =>
     run({ ...offer([entry]), capabilities: { resources: {} } }, (runtime, server) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* Skills.list(runtime, "a"), [])
         assert.strictEqual(server.received("skills/list").length, 0)
       })))
 
-  it.scoped("are loaded without their frontmatter, and their files as bytes", () =>
+  it.scoped("are loaded without their frontmatter, and files as bytes", () =>
     run(offer([entry]), (runtime) =>
       Effect.gen(function*() {
         const [skill] = yield* Skills.list(runtime, "a")
@@ -96,7 +96,7 @@ describe("skills", () => {
     ["another content of the same size", entry, body.replace("this", "that"), "digest"],
     ["more content", entry, `${body}and more`, "size"],
     [
-      "frontmatter that the entry does not say",
+      "frontmatter that differs from the entry",
       { ...entry, frontmatter: { ...frontmatter, description: "Merge" } },
       body,
       "frontmatter"
@@ -116,7 +116,7 @@ describe("skills", () => {
         })))
   }
 
-  it.scoped("are read only where a rule permits their files", () =>
+  it.scoped("are read only if a rule permits their files", () =>
     Effect.gen(function*() {
       const server = yield* MemoryServer.make(offer([entry]))
       const error = yield* Effect.provide(

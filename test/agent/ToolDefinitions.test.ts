@@ -193,7 +193,7 @@ const anySchema = fc.dictionary(
 describe("the schemas of published tools", () => {
   const tried = samples(published)
 
-  it("are many", () => assert.isAbove(published.length, 150))
+  it("are more than 150", () => assert.isAbove(published.length, 150))
 
   for (const inline of [false, true]) {
     it(`are taken by each API ${inline ? "without" : "with"} references, and keep their properties`, () => {
@@ -211,14 +211,14 @@ describe("the schemas of published tools", () => {
     })
   }
 
-  it("are made once, for all turns of a model", () => {
+  it("are converted once for all turns", () => {
     const [first, second] = [1, 2].map(() => ToolDefinitions.openAiResponses(published, { strict: true }).tools)
     for (const [at, { parameters }] of first!.entries()) {
       assert.strictEqual(parameters["properties"], second![at]!.parameters["properties"])
     }
   })
 
-  it("take what they took before", () => {
+  it("accept the same arguments as the originals", () => {
     let taken = 0
     for (const [at, { inputSchema, name }] of tried.entries()) {
       const before = ajv7.compile(inputSchema)
@@ -235,7 +235,7 @@ describe("the schemas of published tools", () => {
     assert.isAbove(taken, 6.3 * tried.length)
   })
 
-  it("become strict where they can, and what was left out is left out again", () => {
+  it("become strict where possible, and missing arguments stay missing", () => {
     let strict = 0
     let taken = 0
     for (const [at, one] of tried.entries()) {
@@ -270,7 +270,7 @@ describe("the schemas of published tools", () => {
 })
 
 describe("any schema", () => {
-  it("becomes one that each API takes", () => {
+  it("is converted to one that every API accepts", () => {
     fc.assert(
       fc.property(anySchema, fc.boolean(), (schema, inline) => {
         assert.deepStrictEqual(faults(parametersOf(schema, { inline }).parameters), [])
@@ -282,7 +282,7 @@ describe("any schema", () => {
     )
   })
 
-  it("that would grow without end does not", () => {
+  it("is bounded when inlining would not end", () => {
     const bomb = {
       type: "object",
       properties: { a: { $ref: "#/$defs/d0" } },
@@ -300,7 +300,7 @@ describe("any schema", () => {
     assert.deepStrictEqual(faults(parametersOf(loop).parameters), [])
   })
 
-  it("keeps one name of a property, whatever it is", () => {
+  it("keeps every property name", () => {
     const schema = JSON.parse(`{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"]}`)
     const { parameters } = parametersOf(schema as JsonRpc.JsonObject)
     assert.deepStrictEqual(parameters, schema)
@@ -310,7 +310,7 @@ describe("any schema", () => {
 describe("the root of a schema", () => {
   const text = { type: "string" }
 
-  it("is one object of all that it must be at once", () => {
+  it("merges allOf into one object", () => {
     const { parameters } = parametersOf({
       allOf: [
         { type: "object", properties: { a: text }, required: ["a"], additionalProperties: false },
@@ -326,7 +326,7 @@ describe("the root of a schema", () => {
     })
   })
 
-  it("is one object of all that it may be, and a sentence says what belongs together", () => {
+  it("merges anyOf into one object, and describes the required combinations", () => {
     const { parameters } = parametersOf({
       type: "object",
       description: "A place.",
@@ -343,7 +343,7 @@ describe("the root of a schema", () => {
     })
   })
 
-  it("has only definitions that something leads to", () => {
+  it("keeps only referenced definitions", () => {
     const { parameters } = parametersOf({
       type: "object",
       properties: { a: { $ref: "#/$defs/a" } },
@@ -352,7 +352,7 @@ describe("the root of a schema", () => {
     assert.deepStrictEqual(parameters["$defs"], { a: { $ref: "#/$defs/b" }, b: text })
   })
 
-  it("may be one of an older draft, with keywords that nobody knows", () => {
+  it("may use an older draft and unknown keywords", () => {
     const { parameters } = parametersOf({
       $schema: "http://json-schema.org/draft-04/schema#",
       id: "urn:x",
@@ -374,7 +374,7 @@ describe("the root of a schema", () => {
 })
 
 describe("a strict schema", () => {
-  it("names what may be left out as null, and what may be null keeps it", () => {
+  it("represents missing properties as null, and keeps other nulls", () => {
     const offer = ToolDefinitions.openAiChat([definition("tool", {
       type: "object",
       properties: {
@@ -413,7 +413,7 @@ describe("a strict schema", () => {
     assert.strictEqual(call("{no json"), "{no json")
   })
 
-  it("is not made of what leads back to itself, takes anything, or is too much", () => {
+  it("does not exist for recursive, open or too large schemas", () => {
     const wide = Object.fromEntries(Array.from({ length: 5001 }, (_, at) => [`p${at}`, { type: "string" }]))
     const schemas: ReadonlyArray<JsonRpc.JsonObject> = [
       { type: "object", properties: { a: { type: "object", additionalProperties: { type: "string" } } } },
@@ -431,10 +431,10 @@ describe("a strict schema", () => {
   })
 })
 
-describe("a name that an API does not take", () => {
+describe("a name that an API rejects", () => {
   const odd = [definition("a tool", { type: "object" }), definition("a.tool"), definition("x".repeat(100))]
 
-  it("is another one in the offer, and its own in the call", () => {
+  it("is replaced in the offer and restored in the call", () => {
     const chat = ToolDefinitions.openAiChat(odd)
     const names = chat.tools.map(({ function: { name } }) => name)
     assert.strictEqual(new Set(names).size, 3)
@@ -448,7 +448,7 @@ describe("a name that an API does not take", () => {
     assert.strictEqual(anthropic.tools.some(({ name }) => name === "x".repeat(100)), true)
   })
 
-  it("of a property at the root is another one for Anthropic, and its own in the call", () => {
+  it("of a root property is replaced for Anthropic and restored in the call", () => {
     const offer = ToolDefinitions.anthropic([definition("tool", {
       type: "object",
       properties: { "$filter": { type: "string" }, "_filter": { type: "string" }, "größe": { type: "string" } },
@@ -466,15 +466,15 @@ describe("a name that an API does not take", () => {
   })
 })
 
-describe("the calls in an answer", () => {
-  it("are none where there are none, and those of other kinds are left alone", () => {
+describe("the calls in a response", () => {
+  it("may be missing, and other items are ignored", () => {
     assert.deepStrictEqual(ToolDefinitions.openAiChat([]).calls({ tool_calls: null }), [])
     assert.deepStrictEqual(ToolDefinitions.openAiChat([]).calls({ tool_calls: [{ id: "1" }] }), [])
     assert.deepStrictEqual(ToolDefinitions.openAiResponses([]).calls([{ type: "message" }]), [])
     assert.deepStrictEqual(ToolDefinitions.anthropic([]).calls({ content: [{ type: "text" }] }), [])
   })
 
-  it("belong to the conversation that is named", () => {
+  it("belong to the given session", () => {
     const [call] = ToolDefinitions.anthropic([]).calls(
       { content: [{ type: "tool_use", id: "1", name: "elsewhere", input: { a: 1 } }] },
       "talk"
@@ -499,7 +499,7 @@ const image = { _tag: "Image", mimeType: "image/JPG", data: Adapters.png, refere
 describe("the outputs for an API", () => {
   const url = `data:image/jpeg;base64,${Adapters.png}`
 
-  it("are texts for chat completions, and a message that shows the pictures behind all of them", () => {
+  it("are texts for chat completions, followed by one message with the images", () => {
     const messages = ToolDefinitions.openAiChatResults([output({ attachments: [image] }), output({ callId: "2" })])
     assert.deepStrictEqual(messages, [
       { role: "tool", tool_call_id: "1", content: "seen\n(image-1 is in the next message.)" },
@@ -514,7 +514,7 @@ describe("the outputs for an API", () => {
     ])
   })
 
-  it("hold their pictures for Responses", () => {
+  it("contain their images for Responses", () => {
     assert.deepStrictEqual(ToolDefinitions.openAiResponsesResults([output({ attachments: [image] }), output({})]), [
       {
         type: "function_call_output",
@@ -525,7 +525,7 @@ describe("the outputs for an API", () => {
     ])
   })
 
-  it("are blocks for Anthropic, of which errors are only text and none is empty", () => {
+  it("are blocks for Anthropic; errors are text only, and no block is empty", () => {
     const source = { type: "base64" as const, media_type: "image/jpeg" as const, data: Adapters.png }
     const { content } = ToolDefinitions.anthropicResults([
       output({ attachments: [image], isError: true }),
@@ -543,7 +543,7 @@ describe("the outputs for an API", () => {
     ])
   })
 
-  it("show nothing that an API would refuse", () => {
+  it("contain nothing that an API rejects", () => {
     const attachments = [
       { ...image, data: "no base64" },
       { ...image, data: `${Adapters.png}AAAA` },
@@ -616,7 +616,7 @@ for (const [api, { calls, names, results }] of Object.entries(apis)) {
         })
       ))
 
-    it.scoped("shows pictures, and only those that can be seen", () =>
+    it.scoped("shows images of supported types", () =>
       Adapters.run(({ handler }) =>
         Effect.gen(function*() {
           const { told } = yield* turn(handler, ["mcp__one__draw", {}], ["mcp__one__bad_picture", {}])
@@ -625,7 +625,7 @@ for (const [api, { calls, names, results }] of Object.entries(apis)) {
         })
       ))
 
-    it.scoped("tells the model of failures", () =>
+    it.scoped("reports failures to the model", () =>
       Adapters.run(({ handler }) =>
         Effect.gen(function*() {
           const { outputs, told } = yield* turn(handler, ["mcp__one__fail", {}], ["mcp__one__refuse", {}], [
@@ -637,7 +637,7 @@ for (const [api, { calls, names, results }] of Object.entries(apis)) {
         })
       ))
 
-    it.scoped("follows the servers", () =>
+    it.scoped("follows changes of the servers", () =>
       Adapters.run(({ change, handler }) =>
         Effect.gen(function*() {
           yield* change([Adapters.tool("fresh")])
@@ -648,7 +648,7 @@ for (const [api, { calls, names, results }] of Object.entries(apis)) {
         })
       ))
 
-    it.scoped("has a name for one of 80 characters, and two for one of two servers", () =>
+    it.scoped("shortens a name of 80 characters, and distinguishes equal names of two servers", () =>
       Adapters.run(({ handler }) =>
         Effect.gen(function*() {
           const long = (yield* turn(handler)).names.find((name) => name.includes("a_long_name"))!

@@ -86,8 +86,8 @@ const names = (definitions: ToolHandler.Definitions) =>
 
 const askAll = { permissions: { otherwise: { model: "ask", program: "allow", person: "allow" } } } as const
 
-describe("the definitions", () => {
-  it.scoped("are our own first, then those of the servers in the order of their names, each time the same", () =>
+describe("definitions", () => {
+  it.scoped("are stable: tools of the runtime first, then those of servers by name", () =>
     run({ b: [tool("two"), tool("one")], a: [tool("one")] }, (_, service) =>
       Effect.gen(function*() {
         const first = yield* service.definitions()
@@ -111,7 +111,7 @@ describe("the definitions", () => {
         assert.deepStrictEqual(yield* service.definitions(), first)
       })))
 
-  it.scoped("follow the servers while they run", () =>
+  it.scoped("follow changes of the servers", () =>
     run({ a: [tool("one")] }, (peers, service) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(names(yield* service.definitions()), ["mcp__a__one"])
@@ -121,7 +121,7 @@ describe("the definitions", () => {
         assert.deepStrictEqual(names(yield* service.definitions()), ["mcp__a__two"])
       })))
 
-  it.scoped("have no tool that a rule denies, and say which need somebody's consent", () =>
+  it.scoped("omit denied tools, and mark those that need approval", () =>
     run({ a: [tool("read"), tool("wipe"), tool("write")] }, (_, service) =>
       Effect.gen(function*() {
         const { tools } = yield* service.definitions()
@@ -140,7 +140,7 @@ describe("the definitions", () => {
       }
     }))
 
-  it.scoped("have nothing hidden in any of their words, and descriptions of bounded length", () => {
+  it.scoped("contain no hidden text, and descriptions of bounded length", () => {
     const hidden = "\u{e0049}\u{e0067}\u{e006e}\u{200b}\u202e"
     return run({
       a: [tool("one", {
@@ -171,7 +171,7 @@ describe("the definitions", () => {
       }))
   })
 
-  it.scoped("become a search where they are too many, and what it finds is offered in its session", () =>
+  it.scoped("become a search if there are too many, whose results are offered in the session", () =>
     run({
       a: [
         tool("create_event", { description: "Creates an event in a calendar" }),
@@ -206,7 +206,7 @@ describe("the definitions", () => {
       }
     }))
 
-  it.scoped("wait no longer than they are told to, and name who is missing", () =>
+  it.scoped("wait up to the limit, and name missing servers", () =>
     run({ good: [tool("one")], slow: [tool("two")] }, (_, service) =>
       Effect.gen(function*() {
         yield* Pool.until("good", "Connected")
@@ -220,7 +220,7 @@ describe("the definitions", () => {
 })
 
 describe("a call", () => {
-  it.scoped("gives the guarded text of its result, and the result itself to the application", () =>
+  it.scoped("returns guarded text, and the raw result for the application", () =>
     run(
       { a: [tool("echo", { call: (args) => Effect.succeed(`said ${JSON.stringify(args)}`) })] },
       (_, service) =>
@@ -234,7 +234,7 @@ describe("a call", () => {
         })
     ))
 
-  it.scoped("is cut to the limit that the configuration of its server has", () =>
+  it.scoped("is shortened to the limit in the configuration of the server", () =>
     run(
       { a: [tool("long", { call: () => Effect.succeed("word ".repeat(10_000)) })] },
       (_, service) =>
@@ -247,7 +247,7 @@ describe("a call", () => {
       { servers: [Pool.remote("a", { maxResultChars: 4_000 })] }
     ))
 
-  it.scoped("takes its arguments as APIs give them, and says what is wrong with others", () =>
+  it.scoped("accepts the argument formats of APIs, and explains invalid arguments", () =>
     run(
       { a: [tool("echo", { call: (args) => Effect.succeed(JSON.stringify(args)) })] },
       (peers, service) =>
@@ -269,7 +269,7 @@ describe("a call", () => {
         })
     ))
 
-  it.scoped("tells the model of a tool that reports failure, and of a server that answers with an error", () =>
+  it.scoped("reports tool errors and server errors to the model", () =>
     run({
       a: [
         tool("fails", {
@@ -293,7 +293,7 @@ describe("a call", () => {
         )
       })))
 
-  it.scoped("of a tool that there is not names those that come near", () =>
+  it.scoped("of an unknown tool suggests similar names", () =>
     run({ a: [tool("list_files")] }, (_, service) =>
       Effect.gen(function*() {
         const output = yield* service.handle(call("mcp__a__list_file"))
@@ -304,7 +304,7 @@ describe("a call", () => {
         assert.isBelow(long.text.length, 600)
       })))
 
-  it.scoped("gives what is no text beside the text", () =>
+  it.scoped("returns other content as attachments", () =>
     run({
       a: [tool("see", {
         call: () => Effect.succeed({ content: [{ type: "image", data: "aGVsbG8=", mimeType: "image/png" }] })
@@ -317,7 +317,7 @@ describe("a call", () => {
         assert.notInclude(text, "aGVsbG8=")
       })))
 
-  it.scoped("to a server that is gone says so, and that nothing was sent", () =>
+  it.scoped("to a disconnected server reports that nothing was sent", () =>
     run({ a: [tool("one")] }, (_, service) =>
       Effect.gen(function*() {
         yield* service.definitions()
@@ -327,7 +327,7 @@ describe("a call", () => {
         assert.include(["ServerUnavailable", "NotFound"], output.error?._tag)
       })))
 
-  it.scoped("whose server does not answer ends with its time, and asks to look before it is repeated", () =>
+  it.scoped("that times out advises to check before a retry", () =>
     run({ a: [tool("hang", { call: () => Effect.never })] }, (peers, service) =>
       Effect.gen(function*() {
         yield* service.definitions()
@@ -339,7 +339,7 @@ describe("a call", () => {
         assert.include(output.text, "before you do it again")
       })))
 
-  it.scoped("that is interrupted is cancelled at the server, and is no output", () =>
+  it.scoped("that is interrupted is cancelled at the server, without an output", () =>
     Effect.gen(function*() {
       const cancelled = yield* Deferred.make<void>()
       const hang = tool("hang", {
@@ -361,7 +361,7 @@ describe("a call", () => {
         }))
     }))
 
-  it.scoped("publishes its beginning, its progress and its end, with the text of the server escaped", () =>
+  it.scoped("publishes its start, progress and end, with escaped text of the server", () =>
     run({
       a: [tool("works", {
         call: (_, { progress }) => Effect.as(progress(1, 2, "half\u001b[2J"), "done")
@@ -379,7 +379,7 @@ describe("a call", () => {
         assert.isTrue(told[2]?._tag === "Ended" && told[2].outcome === "Success")
       })))
 
-  it.scoped("dies where its application's own code does, and is no output", () =>
+  it.scoped("fails with the defects of the application", () =>
     Effect.gen(function*() {
       const broken = Layer.effect(
         OutputGuard.OutputGuard,
@@ -410,7 +410,7 @@ describe("a call", () => {
 })
 
 describe("permissions of a model", () => {
-  it.scoped("are asked for, and what nobody agrees to is not sent", () =>
+  it.scoped("are requested, and a call without approval is not sent", () =>
     run({ a: [tool("one")] }, (peers, service) =>
       Effect.gen(function*() {
         yield* service.definitions()
@@ -421,7 +421,7 @@ describe("permissions of a model", () => {
         assert.strictEqual(peers["a"]!.executions("one"), 0)
       }), askAll))
 
-  it.scoped("are given or refused to ten calls at once, each its own", () => {
+  it.scoped("are decided separately for ten concurrent calls", () => {
     const approval = Approval.layer(({ subject }) =>
       Effect.as(Effect.yieldNow(), { _tag: Number(subject.args?.["n"]) % 2 === 0 ? "Once" : "Deny" })
     )
@@ -447,8 +447,8 @@ describe("permissions of a model", () => {
   })
 })
 
-describe("whose a call is", () => {
-  it.scoped("is told by its name, whether there is such a tool or not", () =>
+describe("canHandle", () => {
+  it.scoped("is true for qualified names, even of unknown tools", () =>
     run({ a: [tool("one")] }, (_, service) =>
       Effect.sync(() => {
         for (const name of ["mcp__a__one", "mcp__gone__tool", "mcp_search", "list_mcp_resources"]) {
@@ -457,7 +457,7 @@ describe("whose a call is", () => {
         for (const name of ["read_file", "mcp", "", "mcp_a_one"]) assert.isFalse(service.canHandle(name), name)
       })))
 
-  it.scoped("is remembered for names of the other style, even of tools that have gone since", () =>
+  it.scoped("remembers offered plain names, even of removed tools", () =>
     run({ a: [tool("one")] }, (_, service) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(names(yield* service.definitions()), ["mcp_a_one"])
@@ -466,7 +466,7 @@ describe("whose a call is", () => {
         assert.strictEqual((yield* service.handle(call("mcp_a_one"))).error?._tag, "NotFound")
       }), { catalog: { style: "single" } }))
 
-  it.scoped("is ours where a server's tool has one of our names", () =>
+  it.scoped("prefers tools of the runtime over server tools with the same name", () =>
     run({ read: [tool("output", { description: "not ours" })] }, (peers, service) =>
       Effect.gen(function*() {
         const { tools } = yield* service.definitions()
@@ -657,8 +657,8 @@ const errors: Readonly<Record<string, McpError.RuntimeError>> = {
   })
 }
 
-describe("the words for an error", () => {
-  it("say of each what failed and what to do, in words of ours", () => {
+describe("the error texts", () => {
+  it("describe the failure and the next step", () => {
     for (const error of Object.values(errors)) {
       const { next, what } = McpError.forModel(error)
       assert.match(what, /^[A-Z].*\.$/, error._tag)
@@ -669,7 +669,7 @@ describe("the words for an error", () => {
     }
   })
 
-  it("never tell to repeat at once what may have been done already", () => {
+  it("never advise an immediate retry of a call that may have run", () => {
     const doubtful = Object.values(errors).filter(({ outcome }) => outcome !== "not-sent")
     assert.isAbove(doubtful.length, 8)
     for (const error of doubtful) assert.notMatch(McpError.forModel(error).next, /nothing has happened/, error._tag)
@@ -679,7 +679,7 @@ describe("the words for an error", () => {
     }
   })
 
-  it.scoped("never have a secret or a stack of ours in them, and what a server says only under its label", () =>
+  it.scoped("contain no secrets and no stack traces, and label the text of the server", () =>
     Effect.gen(function*() {
       const guard = yield* OutputGuard.OutputGuard
       for (const error of Object.values(errors)) {
@@ -710,22 +710,26 @@ describe("over a real process", () => {
       Layer.provideMerge(NodeConnector.layer())
     )
 
-  it.live("lists, calls, and lets go of a call that hangs", () =>
-    assertNoLeak(Effect.scoped(Effect.gen(function*() {
-      const journal = yield* Journal.make
-      yield* Effect.gen(function*() {
-        const service = yield* handler
-        assert.include(names(yield* service.definitions()), "mcp__thin__echo")
-        const output = yield* service.handle(call("mcp__thin__echo", "{\"text\":\"hello\"}"))
-        assert.include(output.text, "hello")
-        const hanging = yield* Effect.fork(service.handle(call("mcp__thin__hang")))
-        yield* journal.until(() => journal.executions("hang") === 1)
-        const exit = yield* Fiber.interrupt(hanging)
-        assert.isTrue(Exit.isInterrupted(exit))
-        const again = yield* service.handle(call("mcp__thin__echo", { text: "still here" }))
-        assert.include(again.text, "still here")
-        const tools = yield* AgentTools.AgentTools
-        assert.strictEqual((yield* tools.instructions).text, "")
-      }).pipe(Effect.provide(layer(NodeRuntime.thin(journal))))
-    }))), 60_000)
+  it.live(
+    "lists tools, calls one, and cancels a hanging call",
+    () =>
+      assertNoLeak(Effect.scoped(Effect.gen(function*() {
+        const journal = yield* Journal.make
+        yield* Effect.gen(function*() {
+          const service = yield* handler
+          assert.include(names(yield* service.definitions()), "mcp__thin__echo")
+          const output = yield* service.handle(call("mcp__thin__echo", "{\"text\":\"hello\"}"))
+          assert.include(output.text, "hello")
+          const hanging = yield* Effect.fork(service.handle(call("mcp__thin__hang")))
+          yield* journal.until(() => journal.executions("hang") === 1)
+          const exit = yield* Fiber.interrupt(hanging)
+          assert.isTrue(Exit.isInterrupted(exit))
+          const again = yield* service.handle(call("mcp__thin__echo", { text: "still here" }))
+          assert.include(again.text, "still here")
+          const tools = yield* AgentTools.AgentTools
+          assert.strictEqual((yield* tools.instructions).text, "")
+        }).pipe(Effect.provide(layer(NodeRuntime.thin(journal))))
+      }))),
+    60_000
+  )
 })

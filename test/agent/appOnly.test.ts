@@ -27,8 +27,8 @@ const running = <A, E>(
 
 const call = (name: string): ToolHandler.Call => ({ id: "1", name, arguments: {} })
 
-describe("a tool that only apps may call", () => {
-  it.scoped("is not among the tools that the runtime offers to models, and is among those for apps", () =>
+describe("an app-only tool", () => {
+  it.scoped("is listed for apps and not for models", () =>
     running(() =>
       Effect.gen(function*() {
         const { apps, tools, toolsByName } = yield* Effect.flatMap(McpRuntime.McpRuntime, ({ tools }) => tools)
@@ -38,7 +38,7 @@ describe("a tool that only apps may call", () => {
       })
     ))
 
-  it.scoped("is not defined for a model, and found by no search", () =>
+  it.scoped("has no definition for a model, and no search finds it", () =>
     running(() =>
       Effect.gen(function*() {
         const handler = yield* ToolHandler.ToolHandler
@@ -55,7 +55,7 @@ describe("a tool that only apps may call", () => {
       })
     ))
 
-  it.scoped("does not exist for a model that calls it by its name", () =>
+  it.scoped("is not found if a model calls it", () =>
     running((peer) =>
       Effect.gen(function*() {
         const handler = yield* ToolHandler.ToolHandler
@@ -70,7 +70,7 @@ describe("a tool that only apps may call", () => {
       })
     ))
 
-  it.scoped("is called by the program that shows the app", () =>
+  it.scoped("can be called by the program that shows the app", () =>
     running((peer) =>
       Effect.gen(function*() {
         const { callTool, tools } = yield* McpRuntime.McpRuntime

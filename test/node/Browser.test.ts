@@ -38,8 +38,8 @@ const refused: ReadonlyArray<readonly [id: string, url: string]> = [
   ["url-097", "https://github.com@attacker.example/authorize"]
 ]
 
-describe("the program of the system that opens pages", () => {
-  it.scopedLive("gets one argument, in which no shell would find anything to do", () =>
+describe("Browser.open", () => {
+  it.scopedLive("passes the URL as one argument, without shell characters", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 0")
       for (const [id, url, argument] of opened) {
@@ -49,7 +49,7 @@ describe("the program of the system that opens pages", () => {
       assert.lengthOf(browser.opened(), opened.length)
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scopedLive("is not started with an address that is not opened", () =>
+  it.scopedLive("starts nothing for a refused URL", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 0")
       for (const [id, url] of refused) {
@@ -59,7 +59,7 @@ describe("the program of the system that opens pages", () => {
       assert.deepStrictEqual(browser.opened(), [])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scopedLive("gets what it needs to find the desktop, and nothing else of the environment", () =>
+  it.scopedLive("passes only the variables of the desktop", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser("/usr/bin/env > \"$home/environment\"")
       yield* open("https://as.example/", {
@@ -75,21 +75,21 @@ describe("the program of the system that opens pages", () => {
       assert.include(contentOf(`${browser.folder}/environment`), `PATH=${browser.folder}\n`)
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scopedLive("is believed when it says that it could not", () =>
+  it.scopedLive("fails if the opener fails", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 3")
       const error = yield* Effect.flip(open("https://as.example/", { PATH: browser.folder, DISPLAY: ":0" }))
       assert.strictEqual(error, "xdg-open ended with exit code 3")
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scopedLive("may be missing", () =>
+  it.scopedLive("fails if the opener is missing", () =>
     Effect.gen(function*() {
       const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
       const error = yield* Effect.flip(open("https://as.example/", { PATH: folder, DISPLAY: ":0" }))
       assert.strictEqual(error, "xdg-open could not be started (ENOENT)")
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scoped("is left alone when it does not end, since it may be the browser", () =>
+  it.scoped("leaves an opener running, because it may be the browser", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser(
         "echo $$ > \"$home/pid.new\"; mv \"$home/pid.new\" \"$home/pid\"; exec sleep 60"
@@ -104,7 +104,7 @@ describe("the program of the system that opens pages", () => {
       assert.isTrue(process.kill(pid(), 0))
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scopedLive("is not started where nobody would see the page", () =>
+  it.scopedLive("starts nothing on a headless machine", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 0")
       const error = yield* Effect.flip(open("https://as.example/", { PATH: browser.folder }))
@@ -112,7 +112,7 @@ describe("the program of the system that opens pages", () => {
       assert.deepStrictEqual(browser.opened(), [])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it("is a program with a fixed path, and never a shell, on Windows and macOS", () => {
+  it("uses absolute paths and no shell on Windows and macOS", () => {
     const url = Either.getOrThrow(UrlGuard.openable("https://as.example/authorize?a=%PATH%&b=^&c=\"d\""))
     const argument = "https://as.example/authorize?a=%25PATH%25&b=%5E&c=%22d%22"
     const windows = (variables: Readonly<Record<string, string>>) => Browser.command(url, hostOf(variables, "win32"))
@@ -127,8 +127,8 @@ describe("the program of the system that opens pages", () => {
   })
 })
 
-describe("a machine that nobody sits at", () => {
-  it("has no display, is reached over SSH, or runs a CI job", () => {
+describe("Browser.isHeadless", () => {
+  it("is true without a display, over SSH, and in a CI job", () => {
     const display = { DISPLAY: ":0" }
     const cases: ReadonlyArray<readonly [variables: Readonly<Record<string, string>>, on: string, headless: boolean]> =
       [

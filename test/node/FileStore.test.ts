@@ -43,9 +43,9 @@ const modeOf = (fs: FileSystem.FileSystem, path: string) => Effect.map(fs.stat(p
 
 const isRoot = process.getuid?.() === 0
 
-describe("a store of files", () => {
+describe("FileStore", () => {
   live(
-    "gives what was set, nothing for what was not, and nothing any more for what was removed",
+    "returns set values, and none for missing or removed keys",
     Effect.gen(function*() {
       const { directory } = yield* place
       const store = yield* storeIn(directory)
@@ -67,7 +67,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "makes nothing on the disk before something is set",
+    "creates nothing on disk before the first write",
     Effect.gen(function*() {
       const { directory, fs, root } = yield* place
       const store = yield* storeIn(directory)
@@ -79,7 +79,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "lets nobody else look into its files and directory",
+    "creates files and folders that only the user can read",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const store = yield* storeIn(directory)
@@ -91,7 +91,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "keeps any two keys apart, and none leads out of its directory",
+    "separates all keys, and never leaves its directory",
     Effect.gen(function*() {
       const { directory, fs, root } = yield* place
       const store = yield* storeIn(directory)
@@ -117,7 +117,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "clears its own values and nothing else in the directory",
+    "clears only its own values",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const store = yield* storeIn(directory)
@@ -129,7 +129,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "shows a reader one whole value or another, whoever writes at the same time, and leaves no litter",
+    "writes atomically under concurrent writers, and leaves no temporary files",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const [one, other, reader] = yield* Effect.all([storeIn(directory), storeIn(directory), storeIn(directory)])
@@ -159,7 +159,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "goes on when its directory is removed",
+    "recreates its directory after it was removed",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const store = yield* storeIn(directory)
@@ -172,7 +172,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "removes what a process that died has left half written, but not what another is writing",
+    "removes temporary files of crashed processes, but not those in use",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
@@ -188,7 +188,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "removes values that nobody has written for long",
+    "removes expired values",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const store = yield* storeIn(directory)
@@ -204,7 +204,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "neither reads nor writes more than its limit",
+    "neither reads nor writes values over the size limit",
     Effect.gen(function*() {
       const { directory } = yield* place
       const small = yield* storeIn(directory, { maxBytes: 3 })
@@ -216,7 +216,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "reads no link and no directory in place of a file, and writes over a link and not through it",
+    "does not read links or directories, and replaces a link instead of writing through it",
     Effect.gen(function*() {
       const { directory, fs, root } = yield* place
       const store = yield* storeIn(directory)
@@ -237,7 +237,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "uses no directory that is a link, or that others may write to",
+    "refuses a directory that is a link or writable by others",
     Effect.gen(function*() {
       const { fs, root } = yield* place
       const shared = `${root}/shared`
@@ -258,7 +258,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "makes its directory and files private, and uses neither where that has no effect",
+    "corrects the modes of its directory and files, and refuses them if that fails",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       yield* (yield* storeIn(directory)).set("a", "1")
@@ -287,7 +287,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "reads nothing that has another name, another owner, or no end",
+    "refuses files with hard links, another owner, or no end",
     Effect.gen(function*() {
       const { directory, fs, root } = yield* place
       const store = yield* storeIn(directory)
@@ -309,7 +309,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "uses no directory of somebody else, and none on whose way others may put another",
+    "refuses a directory of another user, and one below a folder writable by others",
     Effect.gen(function*() {
       const { fs, root } = yield* place
       const refusal = (directory: string, seen?: Partial<FileSystem.FileSystem>) =>
@@ -332,7 +332,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "makes files and folders private from their first moment on, whatever the process makes otherwise",
+    "creates private files and folders regardless of the umask",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const made: Array<readonly [string, number | undefined, string | undefined]> = []
@@ -359,7 +359,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "takes a lock for a read and the write that follows, and leaves no file of it",
+    "locks a read and the following write, and leaves no lock file",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const stores = yield* Effect.forEach(Array.from({ length: 8 }), () => storeIn(directory))
@@ -374,7 +374,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "signs files where there is a key, and reads no others with it",
+    "signs files with a key, and refuses unsigned ones",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const signing = (text: string) => storeIn(directory, { key: Effect.succeed(Redacted.make(text)) })
@@ -401,7 +401,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "keeps what it sets aside, under another name",
+    "keeps a set-aside value under another name",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const store = yield* storeIn(directory)
@@ -418,7 +418,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "tells the keys that may have a text after one check of its directory",
+    "lists the keys that may have a value after one check of its directory",
     Effect.gen(function*() {
       const { directory, fs, root } = yield* place
       const links: Array<string> = []
@@ -438,7 +438,7 @@ describe("a store of files", () => {
   )
 
   live(
-    "fails where there can be no directory, and says so",
+    "fails with the reason if the directory cannot be created",
     Effect.gen(function*() {
       const { fs, root } = yield* place
       yield* fs.writeFileString(`${root}/file`, "")
@@ -448,7 +448,7 @@ describe("a store of files", () => {
   )
 })
 
-describe("the folder for caches", () => {
+describe("directoryOf", () => {
   const folder = (platform: string, variables: Readonly<Record<string, string>>) =>
     Effect.provideService(
       FileStore.directoryOf(undefined, "cache", "effect-mcp-runtime"),
@@ -456,7 +456,7 @@ describe("the folder for caches", () => {
       { platform, variables: () => variables }
     )
 
-  it.effect("is where the platform and the user want it", () =>
+  it.effect("follows the conventions of the platform and the user", () =>
     Effect.gen(function*() {
       const home = { HOME: "/home/u" }
       assert.strictEqual(yield* folder("linux", home), "/home/u/.cache/effect-mcp-runtime")
@@ -469,7 +469,7 @@ describe("the folder for caches", () => {
       assert.isUndefined(yield* folder("linux", {}))
     }).pipe(Effect.provide(NodePath.layerPosix)))
 
-  it.effect("is in the local data of the user on Windows", () =>
+  it.effect("uses LOCALAPPDATA on Windows", () =>
     Effect.gen(function*() {
       const local = "C:\\Users\\u\\AppData\\Local"
       assert.strictEqual(yield* folder("win32", { LOCALAPPDATA: local }), `${local}\\effect-mcp-runtime`)
@@ -478,7 +478,7 @@ describe("the folder for caches", () => {
     }).pipe(Effect.provide(NodePath.layerWin32)))
 
   live(
-    "is used where no directory is named, and its absence fails every operation",
+    "is the default, and without it every operation fails",
     Effect.gen(function*() {
       const { fs, root } = yield* place
       const storeOn = (variables: Readonly<Record<string, string>>) =>
@@ -499,7 +499,7 @@ describe("the folder for caches", () => {
   )
 })
 
-describe("trust over files", () => {
+describe("Trust over files", () => {
   const asked = (server: string): Trust.Candidate => ({
     root: "/work",
     server,
@@ -526,7 +526,7 @@ describe("trust over files", () => {
     )
 
   live(
-    "loses no decision of many processes that begin at the same time, and is nobody else's to read",
+    "loses no decision of concurrent processes, and keeps its files private",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       yield* Effect.forEach(
@@ -553,7 +553,7 @@ describe("trust over files", () => {
   )
 
   live(
-    "hears of a decision that is made in another process",
+    "notices a decision of another process",
     Effect.gen(function*() {
       const { directory } = yield* place
       const [mine, theirs] = yield* Effect.all([trustIn(directory), trustIn(directory)])
@@ -571,7 +571,7 @@ describe("trust over files", () => {
     })
   )
 
-  it.scoped("hears of decisions while they are made without a pause", () =>
+  it.scoped("notices decisions that arrive continuously", () =>
     Effect.gen(function*() {
       const { directory } = yield* place
       const files = yield* ConfigFiles.make()
@@ -586,7 +586,7 @@ describe("trust over files", () => {
       assert.isAtLeast(heard, 10)
     }).pipe(Effect.provide(platform)))
 
-  it.effect("is kept where the user's programs keep what they must not forget", () =>
+  it.effect("is stored in the state folder of the user", () =>
     Effect.gen(function*() {
       const folder = (platform: string, variables: Readonly<Record<string, string>>) =>
         Effect.provideService(
@@ -604,7 +604,7 @@ describe("trust over files", () => {
     }).pipe(Effect.provide(NodePath.layerPosix)))
 
   live(
-    "is asked for each time where it can be kept nowhere, and says why",
+    "asks each time if it cannot be stored, and reports the reason",
     Effect.gen(function*() {
       const trust = yield* Effect.provide(
         Effect.map(Layer.build(Layer.provide(NodeTrust.layer(), McpEvent.layerNone)), Context.get(Trust.Trust)),
@@ -616,7 +616,7 @@ describe("trust over files", () => {
   )
 })
 
-describe("the tool cache over files", () => {
+describe("ToolCache over files", () => {
   const config = Configs.stdio({ name: "s", command: "node" })
 
   const run = <A, E>(directory: string, use: (tools: ToolCache.ServerTools) => Effect.Effect<A, E>) =>
@@ -641,7 +641,7 @@ describe("the tool cache over files", () => {
   const fetch = (tools: ToolCache.ServerTools) => tools.fetch(source(named("a", "b")))
 
   live(
-    "knows in the next run what was fetched in this",
+    "returns the tools of an earlier run",
     Effect.gen(function*() {
       const { directory } = yield* place
       assert.deepStrictEqual(yield* run(directory, fetch), [])
@@ -653,7 +653,7 @@ describe("the tool cache over files", () => {
   )
 
   live(
-    "starts anew from a torn file, and mends it",
+    "ignores a damaged file and replaces it",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       yield* run(directory, fetch)
@@ -669,7 +669,7 @@ describe("the tool cache over files", () => {
   )
 
   live(
-    "works without a directory that can be written to, and says so",
+    "works without a writable directory, and reports it",
     Effect.gen(function*() {
       const { fs, root } = yield* place
       const parent = `${root}/parent`

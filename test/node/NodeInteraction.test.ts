@@ -97,8 +97,8 @@ const terminal = (...lines: ReadonlyArray<string | undefined>) => {
   return { ask, questions }
 }
 
-describe("a login with a browser on this machine", () => {
-  it.scopedLive("ends with what came back", () =>
+describe("a login with a browser", () => {
+  it.scopedLive("returns the parameters of the redirect", () =>
     assertNoLeak(Effect.scoped(Effect.gen(function*() {
       const { announcement, login, port, redirectUri } = yield* begun()
       assert.strictEqual(redirectUri, `http://127.0.0.1:${port}/callback`)
@@ -108,7 +108,7 @@ describe("a login with a browser on this machine", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), { ...came, code: "c+0de", iss: "https://as.example" })
     }))))
 
-  it.scopedLive("shows a page that says nothing of what came (oa-011)", () =>
+  it.scopedLive("shows a page without the parameters (oa-011)", () =>
     Effect.gen(function*() {
       const { login, port } = yield* begun()
       const hostile = "<script>alert(1)</script>"
@@ -127,7 +127,7 @@ describe("a login with a browser on this machine", () => {
       assert.deepStrictEqual(answer, { code: "<img>", iss: undefined, error: hostile, errorDescription: hostile })
     }))
 
-  it.scopedLive("shows that page whole, although the server goes with the answer", () =>
+  it.scopedLive("sends the whole page before the server closes", () =>
     Effect.gen(function*() {
       const waiting = yield* Deferred.make<number>()
       const login = yield* Effect.fork(Effect.scoped(Effect.flatMap(begun(), ({ login, port }) =>
@@ -141,7 +141,7 @@ describe("a login with a browser on this machine", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }))
 
-  it.scopedLive("takes no answer without its state, and each once (oa-008)", () =>
+  it.scopedLive("accepts each state once, and no answer without one (oa-008)", () =>
     Effect.gen(function*() {
       const { login, opened, port } = yield* begun()
       const queries = ["code=evil", "code=evil&state=", "code=evil&state=another", "error=access_denied&state=another"]
@@ -163,7 +163,7 @@ describe("a login with a browser on this machine", () => {
       assert.deepStrictEqual(yield* Fiber.join(again), { ...came, code: "two" })
     }))
 
-  it.scopedLive("answers nothing but GET on its path, and waits on (oa-015)", () =>
+  it.scopedLive("rejects other methods and paths, and continues to wait (oa-015)", () =>
     Effect.gen(function*() {
       const { login, port } = yield* begun()
       const query = `code=evil&state=${state}`
@@ -191,7 +191,7 @@ describe("a login with a browser on this machine", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }))
 
-  it.scopedLive("is not reached by another name of this machine", () =>
+  it.scopedLive("rejects other host names", () =>
     Effect.gen(function*() {
       const { login, port } = yield* begun()
       const target = `/callback?code=evil&state=${state}`
@@ -204,14 +204,14 @@ describe("a login with a browser on this machine", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }))
 
-  it.scopedLive("fails when a parameter comes twice with its state", () =>
+  it.scopedLive("fails if a parameter is repeated", () =>
     Effect.gen(function*() {
       const { login, port } = yield* begun()
       yield* get(port, `/callback?state=${state}&code=c0de&iss=https%3A%2F%2Fas.example&iss=https%3A%2F%2Fevil.example`)
       assert.deepInclude(yield* Effect.flip(Fiber.join(login)), { server: "files", reason: "answer" })
     }))
 
-  it.scopedLive("takes no answer that is too long", () =>
+  it.scopedLive("rejects an answer over the size limit", () =>
     Effect.gen(function*() {
       const { login, port } = yield* begun()
       const long = (length: number) => `/callback?state=${state}&code=${"x".repeat(length)}`
@@ -222,7 +222,7 @@ describe("a login with a browser on this machine", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), { ...came, code: "x".repeat(4_000) })
     }))
 
-  it.scopedLive("lets the browser in while others hold connections open", () =>
+  it.scopedLive("accepts the browser while other clients hold connections open", () =>
     Effect.gen(function*() {
       const { login, port } = yield* begun()
       const sockets = yield* Effect.forEach(Array.from({ length: 40 }), () =>
@@ -234,7 +234,7 @@ describe("a login with a browser on this machine", () => {
       )
     }))
 
-  it.scopedLive("is given up under a flood of requests", () =>
+  it.scopedLive("fails after too many requests", () =>
     Effect.gen(function*() {
       const { login, opened, port } = yield* begun()
       const told = yield* Effect.forEach(
@@ -247,7 +247,7 @@ describe("a login with a browser on this machine", () => {
       assert.deepInclude(yield* Effect.flip(opened.ask(page, state)), { reason: "cancelled" })
     }))
 
-  it.scoped("ends after its time, by default after five minutes", () =>
+  it.scoped("times out, by default after five minutes", () =>
     Effect.gen(function*() {
       const { login } = yield* begun()
       yield* TestClock.adjust("299 seconds")
@@ -257,7 +257,7 @@ describe("a login with a browser on this machine", () => {
       assert.deepInclude(error, { reason: "timeout", detail: "no login within 5m" })
     }))
 
-  it.scopedLive("leaves nothing behind when it is interrupted, whoever is connected", () =>
+  it.scopedLive("closes all connections when it is interrupted", () =>
     assertNoLeak(Effect.gen(function*() {
       const scope = yield* Scope.make()
       const { login, port } = yield* Scope.extend(begun(), scope)
@@ -271,7 +271,7 @@ describe("a login with a browser on this machine", () => {
       }))
     })))
 
-  it.scopedLive("does not wait for a page that is not opened, and does not show it", () =>
+  it.scopedLive("fails at once for a page that is refused", () =>
     Effect.gen(function*() {
       const announced: Array<string> = []
       const { ask } = yield* opened({}, { announce: ({ url }) => Effect.sync(() => void announced.push(url)) })
@@ -282,8 +282,8 @@ describe("a login with a browser on this machine", () => {
     }))
 })
 
-describe("the address that a browser comes back to", () => {
-  it.scopedLive.skipIf(!hasIpv6)("is ours on both loopback addresses (oa-013)", () =>
+describe("the redirect URI of a login", () => {
+  it.scopedLive.skipIf(!hasIpv6)("listens on both loopback addresses (oa-013)", () =>
     Effect.gen(function*() {
       const { login, port } = yield* begun()
       const taken = (host: string) =>
@@ -301,7 +301,7 @@ describe("the address that a browser comes back to", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }))
 
-  it.scopedLive("is never shared with another program, on either address (oa-013)", () =>
+  it.scopedLive("is never shared with another program on either address (oa-013)", () =>
     Effect.gen(function*() {
       for (const host of hasIpv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1"]) {
         const port = yield* Effect.acquireRelease(
@@ -323,14 +323,14 @@ describe("the address that a browser comes back to", () => {
       )
     }))
 
-  it.scopedLive("has the port that is wanted", () =>
+  it.scopedLive("uses the requested port", () =>
     Effect.gen(function*() {
       const callbackPort = yield* freePort
       const { redirectUri } = yield* begun({}, { callbackPort })
       assert.strictEqual(redirectUri, `http://127.0.0.1:${callbackPort}/callback`)
     }))
 
-  it.scopedLive("is the one that was registered, letter by letter", () =>
+  it.scopedLive("equals the registered one character by character", () =>
     Effect.gen(function*() {
       const registered = `http://LocalHost:${yield* freePort}/oauth/Back?x=1`
       const { login, port, redirectUri } = yield* begun({}, { redirectUri: registered, callbackPort: 1 })
@@ -341,14 +341,14 @@ describe("the address that a browser comes back to", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }))
 
-  it.scopedLive("gets a port where none was registered", () =>
+  it.scopedLive("gets a port if none is registered", () =>
     Effect.gen(function*() {
       const { port, redirectUri } = yield* begun({}, { redirectUri: "http://localhost/back" })
       assert.isAbove(port, 0)
       assert.strictEqual(redirectUri, `http://localhost:${port}/back`)
     }))
 
-  it.scopedLive("has to be of this machine, unless somebody can put in where the browser ended", () =>
+  it.scopedLive("must be a loopback address unless the person can paste it", () =>
     Effect.gen(function*() {
       const elsewhere = [
         "https://app.example/back",
@@ -380,7 +380,7 @@ describe("a login opens a browser", () => {
       variables: () => variables
     })
 
-  it.scopedLive("at its page, which is announced as well", () =>
+  it.scopedLive("at the login page, which is announced too", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 0")
       const { announcement, login, port } = yield* begunWith({ PATH: browser.folder, DISPLAY: ":0" })
@@ -391,7 +391,7 @@ describe("a login opens a browser", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scopedLive("and goes on where that fails", () =>
+  it.scopedLive("and continues if that fails", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 3")
       const { login, port } = yield* begunWith({ PATH: browser.folder, DISPLAY: ":0" })
@@ -400,7 +400,7 @@ describe("a login opens a browser", () => {
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
-  it.scopedLive("but not where nobody would see it", () =>
+  it.scopedLive("but not on a headless machine", () =>
     Effect.gen(function*() {
       const browser = yield* standInBrowser("exit 0")
       const { announcement, login, port } = yield* begunWith({ PATH: browser.folder, DISPLAY: ":0", CI: "true" })
@@ -411,7 +411,7 @@ describe("a login opens a browser", () => {
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 })
 
-describe("a login whose end a person puts in", () => {
+describe("a login with a pasted address", () => {
   const redirectUri = "http://127.0.0.1:49999/callback"
   const only = (...lines: ReadonlyArray<string | undefined>) => {
     const person = terminal(...lines)
@@ -421,7 +421,7 @@ describe("a login whose end a person puts in", () => {
     )
   }
 
-  it.scopedLive("takes the address, or the end of it, as people copy them", () =>
+  it.scopedLive("accepts the address or its query in the forms that people copy", () =>
     Effect.gen(function*() {
       const lines = [
         `${redirectUri}?code=c0de&state=${state}`,
@@ -439,7 +439,7 @@ describe("a login whose end a person puts in", () => {
       }
     }))
 
-  it.scopedLive("asks three times, and says what was wrong", () =>
+  it.scopedLive("asks three times, with the reason", () =>
     Effect.gen(function*() {
       const { questions, result } = yield* only("", page.href, `${redirectUri}?code=evil&state=another`)
       assert.deepInclude(Either.getOrThrow(Either.flip(result)), { server: "files", reason: "cancelled" })
@@ -455,7 +455,7 @@ describe("a login whose end a person puts in", () => {
       assert.deepStrictEqual(other.result, Either.right(came))
     }))
 
-  it.scopedLive("takes nothing else for it", () =>
+  it.scopedLive("rejects any other text", () =>
     Effect.gen(function*() {
       const query = `code=evil&state=${state}`
       const lines = [
@@ -475,7 +475,7 @@ describe("a login whose end a person puts in", () => {
       }
     }))
 
-  it.scopedLive("fails when a parameter comes twice, or nobody answers any more", () =>
+  it.scopedLive("fails if a parameter is repeated or the input ends", () =>
     Effect.gen(function*() {
       const twice = yield* only(`${redirectUri}?code=c0de&code=evil&state=${state}`)
       assert.deepInclude(Either.getOrThrow(Either.flip(twice.result)), { reason: "answer" })
@@ -491,7 +491,7 @@ describe("a login whose end a person puts in", () => {
       assert.isTrue(Option.isNone(yield* get(port, "/callback")))
     }))
 
-  it.scopedLive("ends with whichever answer comes first", () =>
+  it.scopedLive("ends with the first answer", () =>
     Effect.gen(function*() {
       const questions = yield* Queue.unbounded<string>()
       const lines = yield* Queue.unbounded<string | undefined>()
@@ -519,7 +519,7 @@ describe("a login whose end a person puts in", () => {
       assert.deepStrictEqual(yield* Fiber.join(third.login), came)
     }))
 
-  it.scoped("ends after its time", () =>
+  it.scoped("times out", () =>
     Effect.gen(function*() {
       const { login } = yield* begun({ ...terminal(), paste: "only", timeout: Duration.minutes(1) })
       yield* TestClock.adjust("1 minute")

@@ -67,7 +67,7 @@ tokenStoreContract(
 
 describe("logins in files", () => {
   live(
-    "can be read and found by nobody else, also if the process lets everybody do everything (oa-044)",
+    "are private regardless of the umask (oa-044)",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
@@ -86,7 +86,7 @@ describe("logins in files", () => {
   )
 
   live(
-    "are found by the next process, each application's in a folder of its own below that of the user (oa-030)",
+    "are found by the next process, in one folder per application (oa-030)",
     Effect.gen(function*() {
       const { fs, root } = yield* place
       const of = (user: string, app: string) =>
@@ -103,7 +103,7 @@ describe("logins in files", () => {
   )
 
   live(
-    "are nowhere, if the environment names no folder",
+    "are not stored if the environment names no folder",
     Effect.gen(function*() {
       const store = yield* open(NodeTokenStore.layer({ backend: "files" }), hostIs({ platform: "linux" }))
       for (
@@ -116,7 +116,7 @@ describe("logins in files", () => {
   )
 
   live(
-    "that are too large are not kept",
+    "that are too large are not stored",
     Effect.gen(function*() {
       const { directory } = yield* place
       for (
@@ -158,7 +158,7 @@ describe("logins in files", () => {
   }
 
   live(
-    "are made private where other users could read them or their folder",
+    "get a private mode if other users could read them",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       yield* (yield* open(NodeTokenStore.layer({ backend: "files", directory }))).set("a", secret)
@@ -180,7 +180,7 @@ describe("logins in files", () => {
   )
 
   live(
-    "are not read where other users may write to the file",
+    "are not read from a file that is writable by others",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
@@ -200,7 +200,7 @@ describe("logins in files", () => {
   )
 
   live(
-    "are not read where they are a link, have another name, or belong to somebody else",
+    "are not read from a link, a hard link, or a file of another user",
     Effect.gen(function*() {
       const { directory, fs, root } = yield* place
       const store = yield* open(NodeTokenStore.layer({ backend: "files", directory }))
@@ -241,7 +241,7 @@ describe("logins in files", () => {
 
 describe("logins with a keyring", () => {
   live(
-    "are sealed in their files, and ask for the keyring only once there is one",
+    "are encrypted, and use the keyring only once a login exists",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const keyring = FakeKeyring.make()
@@ -270,7 +270,7 @@ describe("logins with a keyring", () => {
   )
 
   live(
-    "do not count if their file was changed, is that of another login, or was sealed with another key",
+    "are ignored if their file was changed, renamed, or encrypted with another key",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       const keyring = FakeKeyring.make()
@@ -299,7 +299,7 @@ describe("logins with a keyring", () => {
   )
 
   live(
-    "have one key, whoever of several processes makes it",
+    "share one key between concurrent processes",
     Effect.gen(function*() {
       const { directory } = yield* place
       const keyring = FakeKeyring.make()
@@ -314,7 +314,7 @@ describe("logins with a keyring", () => {
   )
 
   live(
-    "are kept as they are with one warning where there is no keyring, and not at all where that is not wanted (oa-044)",
+    "are stored unencrypted with one warning without a keyring, or not at all if the keyring is required (oa-044)",
     Effect.gen(function*() {
       const shut = FakeKeyring.make()
       shut.mood = "shut"
@@ -367,7 +367,7 @@ describe("logins with a keyring", () => {
     }))
 
   live(
-    "are sealed again once the keyring is open, if nothing else will do",
+    "are stored again once the required keyring is unlocked",
     Effect.gen(function*() {
       const { directory } = yield* place
       const keyring = FakeKeyring.make()
@@ -386,7 +386,7 @@ describe("logins with a keyring", () => {
   )
 
   live(
-    "that were kept without a keyring are sealed by the next write",
+    "that were stored without a keyring are encrypted by the next write",
     Effect.gen(function*() {
       const { directory, fs } = yield* place
       yield* (yield* open(NodeTokenStore.layer({ backend: "files", directory }))).set("a", secret)
@@ -401,7 +401,7 @@ describe("logins with a keyring", () => {
   )
 
   live(
-    "ask a keyring that does not answer once, however often they are read",
+    "wait only once for a keyring that does not respond",
     Effect.gen(function*() {
       const { directory } = yield* place
       const keyring = FakeKeyring.make()

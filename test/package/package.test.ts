@@ -153,7 +153,7 @@ export const wrong: number = McpError.isMcpError
 /** Two texts in either order. */
 const either = (one: string, other: string): string => `(?:${one}${other}|${other}${one})`
 
-/** What each example writes. */
+/** The output of each example. */
 const expected: Readonly<Record<string, RegExp>> = {
   "agent-ai-sdk": new RegExp(
     [
@@ -509,10 +509,10 @@ describe("the examples", patient, () => {
   })
 
   for (const [name, output] of Object.entries(expected)) {
-    // each is a program of its own, which mostly waits
-    it.concurrent(`${name} does what it says`, async () => {
+    // each is a separate program, which mostly waits
+    it.concurrent(`${name} prints the expected output`, async () => {
       const program = join(consumer, "bundled", `${name}.js`)
-      // no key of whoever runs the tests is used
+      // without the key of the developer
       const variables = { OPENAI_API_KEY: "" }
       assert.match(await succeed("node", [program], consumer, StandInDocker.make().path, variables), output)
     })
@@ -592,7 +592,7 @@ describe("the examples", patient, () => {
     )
   })
 
-  it("managed-runtime takes its servers with it when somebody presses Ctrl-C", async () => {
+  it("managed-runtime ends its servers at Ctrl-C", async () => {
     const child = spawn("node", [join(consumer, "NodeNext/examples/managed-runtime.js")], {
       cwd: consumer,
       stdio: ["pipe", "pipe", "inherit"]
