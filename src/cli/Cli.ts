@@ -1,5 +1,5 @@
-// @effect-diagnostics strictEffectProvide:off -- what is typed decides what is provided
-/** The program `mcp-runtime`: from what was typed to an exit code. */
+// @effect-diagnostics strictEffectProvide:off -- the arguments decide what is provided
+/** The program `mcp-runtime`: from its arguments to an exit code. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,11 +21,11 @@ export interface Options {
   readonly argv: ReadonlyArray<string>
   readonly version: string
   readonly device: Screen.Device
-  /** Default: all there are. */
+  /** Default: all commands. */
   readonly commands?: ReadonlyArray<Command.Entry> | undefined
 }
 
-/** Log lines on the standard error, escaped. */
+/** Writes escaped log lines. */
 const logging = (write: (line: string) => void): Layer.Layer<never> =>
   Logger.replace(
     Logger.defaultLogger,
@@ -68,8 +68,8 @@ const act = (
   })
 
 /**
- * Runs what was typed to its end. It fails with nothing: errors have been shown, and are in the exit code. If the reader of
- * the output goes away, it ends early and quietly.
+ * Runs a command line. Errors are printed and become the exit code. Ends early and silently when the reader of the output
+ * closes the pipe.
  */
 export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
   const { argv, commands = Commands.all, device } = options
@@ -84,7 +84,7 @@ export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
       Logger.withMinimumLogLevel(shared?.verbose === true ? LogLevel.Debug : LogLevel.None),
       Effect.provide(logging(screen.log)),
       Effect.provideService(Screen.Screen, screen),
-      // an interrupted command leaves a clean line
+      // an interrupted command must not leave a progress line
       Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
     )
     return Effect.raceFirst(program, Effect.as(screen.left, ExitCode.ok))

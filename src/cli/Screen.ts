@@ -10,19 +10,19 @@ import { wrapped } from "./layout.ts"
 
 export type Style = "plain" | "strong" | "weak" | "good" | "warning" | "bad"
 
-/** A piece of a line, in one style. */
+/** A part of a line in one style. */
 export interface Span {
   readonly text: string
   readonly style: Style
 }
 
-/** One line. What is in it is escaped when it is written: a newline in it is no new line. */
+/** One line. It is escaped when it is written, so a newline in it does not start a new line. */
 export type Line = string | ReadonlyArray<Span | string>
 
 /** The terminal or pipes of a process. */
 export interface Device {
   readonly write: (where: "out" | "err", text: string | Uint8Array) => Effect.Effect<void>
-  /** Writes to the standard error and waits for nothing, as loggers do. */
+  /** Writes to stderr without waiting, for loggers. */
   readonly log: (text: string) => void
   /** The current size, because a window can be resized. */
   readonly columns: number
@@ -37,39 +37,39 @@ export interface Device {
   /** A person can be asked. */
   readonly isInteractive: boolean
   readonly colour: { readonly out: boolean; readonly err: boolean }
-  /** The line that is typed after a question, or nothing at the end of the input; a secret is not echoed. */
+  /** Asks a question and reads one line; `undefined` at the end of the input. A secret is not echoed. */
   readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
-  /** All of the standard input; nothing if it is more than so many characters. */
+  /** Reads stdin to its end; `undefined` above this limit of characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined>
-  /** Ends when the reader of the output goes away. */
+  /** Completes when the reader of the output has closed the pipe. */
   readonly left: Effect.Effect<void>
 }
 
 export interface Service extends Pick<Device, "ask" | "isInteractive" | "left" | "log" | "onResize"> {
-  /** The result, on the standard output. */
+  /** Writes the result to stdout. */
   readonly out: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
-  /** Errors, on the standard error. */
+  /** Writes errors to stderr. */
   readonly err: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
-  /** A remark on the standard error, which `--quiet` hides. */
+  /** Writes a note to stderr, unless `--quiet` is set. */
   readonly note: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
-  /** The one document of a command, on the standard output, never coloured. */
+  /** Writes the JSON document of a command to stdout, never colored. */
   readonly json: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
-  /** One line of a stream of documents. */
+  /** Writes one line of a stream of JSON documents. */
   readonly jsonLine: <A, I>(shape: Schema.Schema<A, I>, value: A) => Effect.Effect<void>
-  /** Raw bytes on the standard output. A terminal is refused them, because it might take them for orders. */
+  /** Writes raw bytes to stdout, but not to a terminal, because they may contain control sequences. */
   readonly bytes: (content: Uint8Array) => Effect.Effect<void, Usage>
-  /** One line that replaces the one before, on a terminal. It is synchronous, because callbacks call it. */
+  /** Replaces the progress line of a terminal. Synchronous, because callbacks call it. */
   readonly progress: (line: Line | undefined) => void
   /**
-   * Lines that replace those before, on a terminal whose cursor can be moved; elsewhere they are written below those
-   * before. Other output is written above them until the scope closes.
+   * Replaces the lines of the previous call, on a terminal whose cursor can be moved; elsewhere appends them. Other output
+   * is written above them until the scope closes.
    */
   readonly redraw: Effect.Effect<(...lines: ReadonlyArray<Line>) => Effect.Effect<void>, never, Scope.Scope>
-  /** `redraw` draws in place. */
+  /** `redraw` replaces lines. */
   readonly redraws: boolean
-  /** All of the standard input; nothing if it is more than so many characters. */
+  /** Reads stdin to its end; `undefined` above this limit of characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined, Usage>
-  /** Characters of a line; infinite without a terminal. */
+  /** The width of the terminal; infinite without one. */
   readonly columns: number
   readonly isTerminal: boolean
 }
@@ -93,7 +93,7 @@ const spansOf = (line: Line): ReadonlyArray<Span> =>
 const painted = ({ style, text }: Span, colour: boolean): string =>
   colour && codes[style] !== "" && text !== "" ? `\u001b[${codes[style]}m${text}\u001b[0m` : text
 
-/** A tab is text like any other, because it steers nothing. */
+/** Tabs are kept, because they do not control the terminal. */
 const escaped = ({ style, text }: Span): Span => ({
   text: text.split("\t").map(UntrustedText.escape).join("\t"),
   style
@@ -102,7 +102,7 @@ const escaped = ({ style, text }: Span): Span => ({
 const render = (line: Line, colour: boolean): string =>
   spansOf(line).map((span) => painted(escaped(span), colour)).join("")
 
-/** The beginning of a line, if it takes more columns. */
+/** Cuts a line to this width. */
 const cut = (line: Line, columns: number, colour: boolean): string => {
   let left = Math.max(1, columns)
   return spansOf(line).map(({ style, text }) => {
@@ -115,17 +115,17 @@ const cut = (line: Line, columns: number, colour: boolean): string => {
 const units = (char: string): string =>
   Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
 
-/** JSON in which invisible and steering characters are written as escapes of JSON. */
+/** JSON with invisible and control characters escaped. */
 export const jsonText = (value: unknown, space: number): string =>
   replaceUnsafe(JSON.stringify(value, null, space), (char) => char === "\n" ? char : units(char))
 
-/** Lines on the terminal that are drawn again in their place, with the cursor below them. */
+/** Lines that `redraw` has drawn, with the cursor below them. */
 interface Block {
   readonly text: string
   readonly widths: ReadonlyArray<number>
 }
 
-/** Cuts the lines to the terminal: rows that leave it at the top could not be reached again. */
+/** Cuts the lines to the size of the terminal, because the cursor cannot reach rows that have scrolled off the top. */
 const blockOf = (lines: ReadonlyArray<Line>, { columns, rows }: Device, colour: boolean): Block => {
   const most = Math.max(1, rows - 1)
   const shown = lines.length <= most
@@ -137,7 +137,7 @@ const blockOf = (lines: ReadonlyArray<Line>, { columns, rows }: Device, colour: 
   }
 }
 
-/** Moves the cursor to the first row. Rows that were drawn on a wider terminal have been broken into several by now. */
+/** Moves the cursor to the first row. If the terminal has become narrower, it has wrapped the rows. */
 const back = (block: Block | undefined, { columns }: Device): string => {
   if (block === undefined) return ""
   const rows = block.widths.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / Math.max(1, columns))), 0)
@@ -161,7 +161,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
   const clear = "\r\u001b[K"
   const coloured = { out: options.colour && device.colour.out, err: options.colour && device.colour.err }
   const redraws = device.isTerminal.out && device.moves
-  /** A text above the block, if both are on the same terminal. */
+  /** Inserts a text above the block, if both are on the same terminal. */
   const above = (where: "out" | "err", text: string): string =>
     block === undefined || !device.isTerminal[where] ? text : `${back(block, device)}${erase}${text}${block.text}`
   const write = (where: "out" | "err", lines: ReadonlyArray<Line>) =>
@@ -171,7 +171,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       isShowing = false
       return Effect.zipRight(device.write("err", clear), device.write(where, text))
     })
-  /** Breaks a remark in one style at spaces, because a terminal breaks it anywhere. */
+  /** Wraps an unstyled note at spaces, because a terminal would wrap it anywhere. */
   const broken = (line: Line): ReadonlyArray<Line> =>
     typeof line === "string" && device.isTerminal.err && !line.startsWith(" ") ? wrapped(line, device.columns) : [line]
   const document = (space: number) => <A, I>(shape: Schema.Schema<A, I>, value: A) =>
@@ -180,7 +180,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
       (encoded) => device.write("out", `${jsonText(encoded, space)}\n`)
     )
   const progress = (line: Line | undefined) => {
-    // the line of a question is the person's
+    // the answer to a question is typed on this line
     const isTaken = block !== undefined || questions > 0
     if (!device.isTerminal.err || options.quiet || isTaken || (line === undefined && !isShowing)) return
     isShowing = line !== undefined
@@ -244,16 +244,16 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
   }
 }
 
-/** A text in lines, after its title in a style. */
+/** A wrapped text after a styled title. */
 export const titled = (title: string, style: Style, text: string, columns: number): ReadonlyArray<Line> => {
   const [first = "", ...rest] = wrapped(`${title}${text}`, columns)
   return [[{ text: title, style }, first.slice(title.length)], ...rest]
 }
 
-/** The most characters of the standard input, and bytes of a file, whose content is sent in one message. */
+/** The limit of stdin in characters, and of a file in bytes: the content is sent in one message. */
 export const maxInput = 16 * 1024 * 1024
 
-/** All of the standard input. */
+/** Reads stdin to its end. */
 export const piped: Effect.Effect<string, Usage, Screen> = Effect.gen(function*() {
   const input = yield* (yield* Screen).input(maxInput)
   return input ?? (yield* usage("stdin is too large (limit 16 MiB)"))

@@ -1,5 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- files are read only where an option names one
-/** Values that a configuration has no place for: variables of `--env-file`, and answers to `${input:…}`. */
+/** Values from outside of the configuration: variables of `--env-file`, and values for `${input:…}`. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -24,7 +24,7 @@ import * as Screen from "./Screen.ts"
 
 const disk = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
-/** Runs a command with the variables of these files, of which the last is the strongest; the environment is stronger. */
+/** Runs a command with the variables of these files. A later file overrides an earlier one, the environment all. */
 export const withEnvFiles = <A, E, R>(
   files: ReadonlyArray<string>,
   run: Effect.Effect<A, E, R>
@@ -42,20 +42,20 @@ export const withEnvFiles = <A, E, R>(
     return yield* Effect.provideService(run, HostEnvironment.HostEnvironment, { ...host, variables })
   }).pipe(Effect.provide(NodeFileSystem.layer))
 
-/** Where an answer is kept. An entry that others can write asks again when it changes. */
+/** The storage key of a value. It includes the fingerprint of an entry that others can change. */
 const keyOf = ({ fingerprint, id, origin, path, secret }: Resolution.Question): string =>
   JSON.stringify([secret ? "secret" : "input", path, id, Scope.rights(origin).environment ? null : fingerprint])
 
-/** The ids of a configuration for which a person has answers. */
+/** The ids of the inputs that a configuration refers to. */
 const idsOf = (config: ServerConfig.ServerConfig): ReadonlyArray<string> =>
   Templates.texts(config).flatMap(({ template }) => Interpolation.references(template))
     .flatMap(({ kind, name }) => kind === "input" || kind === "secret" ? [name] : [])
 
 /**
- * Answers from `--input`, from the person at the terminal and from earlier runs. The person is asked for what nothing answers
- * yet, for the servers with these names and for those with an input that `--input` names without a value.
+ * Values from `--input`, from prompts and from earlier runs. Prompts for missing values of the servers with these names, and
+ * of servers with an input that `--input` names without a value.
  *
- * @param keeps - keeps the values of `--input` for later runs too
+ * @param keeps - saves the values of `--input` for later runs
  */
 export const make = Effect.fnUntraced(function*(
   { inputs }: Command.Shared,
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function*(
     const answer = value === undefined ? typed.get(key) : Redacted.make(value)
     if (answer !== undefined) return Effect.succeedSome(answer)
     if (anew.has(question.id)) return Effect.succeedNone
-    // the choices can be others by now
+    // the choices may have changed since the value was saved
     const isChoice = (kept: Redacted.Redacted) => question.choices?.includes(Redacted.value(kept)) !== false
     return Effect.map(Effect.orElseSucceed(store.get(key), () => Option.none()), Option.filter(isChoice))
   }
@@ -134,7 +134,7 @@ export const make = Effect.fnUntraced(function*(
       return keeps && given.has(question.id) ? keep(question, answer.value) : Effect.succeed(answer)
     })
 
-  // resolved as at a connect, so that what is asked for is what the connect will need
+  // resolved like at a connect, so that exactly the values that a connect needs are asked for
   const { resolve } = yield* Resolution.make({ input: asking, secret: asking })
   for (const { config, name, state } of servers) {
     if (config === undefined || state._tag !== "Ready") continue

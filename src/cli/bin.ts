@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // @effect-diagnostics nodeBuiltinImport:off -- the package's own place on disk is known from this module's URL only
 // @effect-diagnostics strictEffectProvide:off -- this is an entry point
-/** `mcp-runtime`, as it is installed. */
+/** The installed program `mcp-runtime`. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,7 +16,7 @@ const program = Effect.flatMap(
   (device) => Cli.run({ argv: process.argv.slice(2), version: PACKAGE_VERSION, device })
 )
 
-/** Waits for what was said and for nothing else: to free all that a process holds takes as long as a small command. */
+/** Exits once the output is flushed, because freeing all resources takes as long as a small command. */
 const leave = (code: number): void => {
   process.exitCode = code
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
@@ -25,6 +25,6 @@ const leave = (code: number): void => {
 NodeRuntime.runMain(program, {
   disableErrorReporting: true,
   disablePrettyLogger: true,
-  // only an interruption ends it otherwise than with a code
+  // without an exit code it was interrupted
   teardown: (exit) => leave(Exit.isSuccess(exit) ? Number(exit.value) : ExitCode.interrupted)
 })

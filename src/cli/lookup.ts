@@ -1,5 +1,5 @@
-// @effect-diagnostics strictEffectProvide:off -- what a command needs is known once it has been read
-/** Finds the servers that an application would see here, reports the faults of their files, and starts none. */
+// @effect-diagnostics strictEffectProvide:off -- the arguments decide what is provided
+/** Finds the configured servers and reports faults in their files, without starting a server. */
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -19,21 +19,21 @@ import * as NoServers from "./noServers.ts"
 import * as Screen from "./Screen.ts"
 import * as TypedServers from "./typedServers.ts"
 
-/** The servers that were found, and the approvals that decide on them. Nothing has been started. */
+/** The discovered servers and their approvals. No server has been started. */
 export interface Found {
   readonly discovery: ConfigDiscovery.Discovery
   readonly trust: Trust.Trust["Type"]
-  /** A path as a person here would write it. */
+  /** Shortens a path relative to the current folder or home. */
   readonly near: (path: string) => string
 }
 
-/** The services of a discovery, which a runtime needs too. */
+/** The services of a discovery, which a runtime needs as well. */
 export type Ground = ConfigDiscovery.ConfigDiscovery | McpEvent.McpEvents | Trust.Trust
 
 /** The hosts whose files can be read. */
 export const hosts: ReadonlyArray<string> = [...new Set(Dialect.all.map(({ host }) => host))]
 
-/** Refuses an unknown host, and suggests the nearest known name. */
+/** Fails for an unknown host, with the nearest known name. */
 export const knownHost = (host: string, others: ReadonlyArray<string> = []): Effect.Effect<void, Usage> => {
   const known = [...hosts, ...others]
   if (known.includes(host)) return Effect.void
@@ -42,14 +42,14 @@ export const knownHost = (host: string, others: ReadonlyArray<string> = []): Eff
   return usage(`unknown host ${UntrustedText.quote(host, 128)}`, near === undefined ? all : `${near} ${all}`)
 }
 
-/** A path as short as a person here would write it: below the current folder, or below home. */
+/** Shortens a path relative to the current folder or home. */
 export const near = (path: string, folder: string, home: string | undefined): string => {
   const below = (parent: string) => parent.length > 1 && path.startsWith(`${parent}/`)
   if (below(folder)) return path.slice(folder.length + 1)
   return home !== undefined && below(home) ? `~${path.slice(home.length)}` : path
 }
 
-/** The options of a discovery, and the form of paths as they are shown from here. */
+/** The options of the discovery, and how paths are shown. */
 const asked = Effect.fnUntraced(function*(shared: Command.Shared) {
   const { resolve } = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
@@ -70,7 +70,7 @@ const asked = Effect.fnUntraced(function*(shared: Command.Shared) {
   return { config, near: (file: string) => near(file, folder, host.variables()["HOME"]) }
 }, Effect.provide(NodePath.layer))
 
-/** Runs a discovery without any report of the faults in it. */
+/** Runs a discovery without reporting faults. */
 export const look = <A, E, R>(
   shared: Command.Shared,
   use: (found: Found) => Effect.Effect<A, E, R | Ground>
@@ -88,7 +88,7 @@ export const look = <A, E, R>(
       return yield* Effect.provideService(use({ discovery, trust, near }), NoServers.Hosts, others)
     }).pipe(Effect.provide(NodeMcpRuntime.layerDiscovery({ config }))))
 
-/** Notes the faults of files. A broken file of `--config`, or any while there are no servers, is an error instead. */
+/** Notes faults in files. Fails for a broken `--config` file, or for any broken file if there are no servers. */
 export const reportIssues = (shared: Command.Shared, { issues, servers }: ConfigDiscovery.Discovery) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
@@ -102,7 +102,7 @@ export const reportIssues = (shared: Command.Shared, { issues, servers }: Config
         detail: fatal.message
       })
     }
-    // `variable-unset` is reported with its server, not here
+    // `variable-unset` is reported with its server
     const relevant = issues.filter(({ kind, severity }) =>
       kind === "unknown-import" || (severity === "error" && kind !== "variable-unset")
     )
@@ -114,10 +114,9 @@ export const reportIssues = (shared: Command.Shared, { issues, servers }: Config
   })
 
 /**
- * Runs a discovery. If it finds nothing, it asks the person at the terminal whether to read the servers of other programs
- * from now on.
+ * Runs a discovery. If no server is configured, offers on a terminal to import the servers of other programs.
  *
- * @param faults - `"error"` reports the faults of files, `"collected"` leaves them to the command
+ * @param faults - `"error"` reports faults in files, `"collected"` leaves that to the command
  */
 export const find = <A, E, R>(
   shared: Command.Shared,

@@ -1,4 +1,4 @@
-/** The advice where nothing is configured: the programs of this machine that have servers, and how to use those. */
+/** What commands print and offer if no server is configured: the other programs on this machine that have servers. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -10,7 +10,7 @@ import * as ConfigEdit from "./configEdit.ts"
 import * as Layout from "./layout.ts"
 import * as Screen from "./Screen.ts"
 
-/** A program whose files name servers. */
+/** A program with configured servers. */
 export interface Host {
   readonly host: string
   readonly title: string
@@ -19,12 +19,12 @@ export interface Host {
   readonly path: string
 }
 
-/** The programs whose servers are not read, where there are no others. */
+/** The programs whose servers could be imported; empty if servers are configured. */
 export class Hosts extends Context.Reference<Hosts>()("effect-mcp-runtime/cli/noServers/Hosts", {
   defaultValue: (): ReadonlyArray<Host> => []
 }) {}
 
-/** The programs of a discovery that reads all of them. */
+/** The programs in the result of a discovery with `imports: ["all"]`. */
 export const hostsOf = ({ files }: ConfigDiscovery.Discovery): ReadonlyArray<Host> => {
   const hosts = new Map<string, Host>()
   for (const { path, provider: host, servers } of files) {
@@ -64,15 +64,15 @@ export const note = Effect.flatMap(
   ([screen, next]) => screen.note(sentence, next)
 )
 
-/** For commands that take the name of a server or a tool. */
+/** Fails if no server is configured, for commands that take the name of a server or a tool. */
 export const refuse = ({ servers }: ConfigDiscovery.Discovery): Effect.Effect<void, Usage> =>
   servers.length > 0 ? Effect.void : Effect.flatMap(next, (next) => new Usage({ detail, next }))
 
-/** Notes that nothing was found, with the advice if that is because there are no servers. */
+/** Notes that nothing was found, or that no server is configured. */
 export const or = (found: string, { servers }: ConfigDiscovery.Discovery) =>
   servers.length === 0 ? note : Effect.flatMap(Screen.Screen, (screen) => screen.note(found))
 
-/** Asks the person at the terminal whether the servers of these programs are used from now on. */
+/** Offers on a terminal to import the servers of these programs; true if that was done. */
 export const offer = (shared: Command.Shared, near: (path: string) => string) =>
   Effect.gen(function*() {
     const hosts = yield* Hosts

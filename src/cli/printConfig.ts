@@ -1,8 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- files are needed by few commands, and provided where they are
-/**
- * `serve --print-config`: the entry that makes a host start the gateway, in the format of the host, with the path of its file
- * on this machine.
- */
+/** `serve --print-config`: the entry with which a host starts the gateway, in the format of the host. */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -44,7 +41,7 @@ const local: Shape = ({ args, command }) => ({ type: "local", command: [command,
 const listed: Shape = ({ args, command, name }) => ({ name, command, args })
 const copilot: Shape = ({ args, command }) => ({ type: "local", command, args, tools: ["*"] })
 
-/** The hosts whose entries have other fields than `command` and `args`. */
+/** The hosts whose entries do not use `command` and `args`, or need more fields. */
 const shapes: ReadonlyMap<string, Shape> = new Map([
   ["continue", listed],
   ["copilot-cli", copilot],
@@ -59,10 +56,10 @@ const shapes: ReadonlyMap<string, Shape> = new Map([
   ["zed", ({ args, command }) => ({ source: "custom", command, args })]
 ])
 
-/** The hosts whose servers are a list. */
+/** The hosts that configure servers as a list. */
 const lists: ReadonlySet<string> = new Set(["continue", "mistral-vibe"])
 
-/** Rows without a file of a person for servers: catalogues, plugins, second formats, settings of an editor. */
+/** Hosts without a user file for servers: catalogs, plugins, second formats, editor settings. */
 const unwritable: ReadonlySet<string> = new Set([
   "agent-plugins",
   "continue-json",
@@ -80,11 +77,11 @@ const writers: Record<Document.Format, (document: unknown) => string> = {
   json: pretty,
   jsonc: pretty,
   toml: Toml.stringify,
-  // with all texts in quotes, because older readers take some words for truth values
+  // all strings in quotes, because YAML 1.1 readers take some words for booleans
   yaml: (document) => Yaml.stringify(document, { defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN" })
 }
 
-/** The entry of a program for a host, and the files of the host on this machine that can hold it, first the usual one. */
+/** The entry of a program for a host, and the files of the host that can hold it, the usual one first. */
 export const print = (
   dialect: Dialect.Dialect,
   program: Program,
@@ -110,7 +107,7 @@ export const print = (
     source.pointer === undefined && !source.path.includes("*")
   )
   const format = found[0]?.format ?? dialect.format
-  // a file in TOML has the spelling with underscores, where a host has two
+  // if a host has two spellings of the key, TOML files use the one with underscores
   const isOfFormat = (root: ReadonlyArray<string>) => root.join().includes("_") === (format === "toml")
   const root = roots.find(isOfFormat) ?? roots[0] ?? []
   const entry = (shapes.get(host) ?? usual)(program)
@@ -139,19 +136,19 @@ export const Entry = Schema.Struct({
 /** The name of the entry, and the command of the package. */
 const program = { name: "mcp-runtime", command: "npx", args: ["-y", "effect-mcp-runtime", "serve"] }
 
-/** The options that the entry repeats: those that decide which servers the gateway has, and how it offers them. */
+/** The options that the entry repeats: those that choose the servers and how they are served. */
 const options = ("config root import server stdio url name env header env-file timeout "
   + "share output allow search plain caller-decides").split(" ")
 
-/** The options with paths, which are made whole, because a host starts the program in another folder. */
+/** Options whose paths are made absolute, because a host starts the program in another folder. */
 const pathOptions = new Set(["config", "root", "env-file"])
 
-/** The workspace of the servers, if any of them starts there. */
+/** The workspace folder, if one of the servers needs it. */
 const rootOf = ({ root, stdio }: Command.Shared, { servers }: ConfigDiscovery.Discovery): string | undefined =>
   root ?? (stdio.length > 0 ? "." : undefined) ??
     servers.find(({ provenance: { scope } }) => scope === "project" || scope === "local")?.config?.expansion?.root
 
-/** Whether a part of a server of --stdio or --url is a secret, and not a reference to one. */
+/** True if a `--stdio` or `--url` server contains a literal secret. */
 const hasSecret = ({ config, provenance }: ConfigDiscovery.Found): boolean => {
   if (config === undefined || provenance.origin !== "code") return false
   const isLiteral = (text: string) => text !== "" && Interpolation.references(text).length === 0
@@ -162,7 +159,7 @@ const hasSecret = ({ config, provenance }: ConfigDiscovery.Found): boolean => {
   return Secrets.named(config).some(isLiteral) || texts.some(Hazards.hasSecret)
 }
 
-/** The options of this invocation that the entry repeats. A flag has an empty value. */
+/** The options of this run that the entry repeats. A flag has an empty value. */
 const repeated = ({ shared, values }: Command.Invocation, discovery: ConfigDiscovery.Discovery) =>
   Effect.map(Path.Path, ({ resolve }) => {
     const root = rootOf(shared, discovery)
@@ -174,7 +171,7 @@ const repeated = ({ shared, values }: Command.Invocation, discovery: ConfigDisco
     )
   })
 
-/** Writes the entry with which a host starts this gateway to stdout, and the place for it to stderr. */
+/** Prints the entry to stdout, and where to put it to stderr. */
 export const run = (
   invocation: Command.Invocation,
   host: string,

@@ -1,7 +1,4 @@
-/**
- * The processes that a server has left, for the commands that check it. Only Linux is asked: elsewhere the report of the
- * teardown has to do.
- */
+/** Finds leaked processes (on Linux) and sockets, for the commands that check for them. */
 import * as Effect from "effect/Effect"
 import * as ProcessTree from "../resilience/processTree.ts"
 
@@ -16,7 +13,7 @@ export const own = (platform: string): ReadonlyArray<Process> => {
   return all(platform).filter(({ parent }) => parent === me)
 }
 
-/** These, their descendants, and the processes in their sessions, whatever their parent is by now. */
+/** These processes, their descendants, and the processes in their sessions, even if reparented. */
 export const tree = (roots: ReadonlyArray<Process>, platform: string): ReadonlyArray<Process> => {
   const pids = new Set(roots.map(({ pid }) => pid))
   const left = new Set(all(platform))
@@ -35,7 +32,7 @@ export const tree = (roots: ReadonlyArray<Process>, platform: string): ReadonlyA
 
 const keyOf = ({ pid, start }: Process): string => `${pid} ${start}`
 
-/** The known processes that are still alive, and those in their sessions. */
+/** The processes among these that are still alive, and those in their sessions. */
 export const remaining = (known: ReadonlyArray<Process>, platform: string): ReadonlyArray<Process> => {
   if (known.length === 0) return []
   const keys = new Set(known.map(keyOf))
@@ -47,7 +44,7 @@ export const remaining = (known: ReadonlyArray<Process>, platform: string): Read
 export const sockets = (): number =>
   process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap" || kind === "TLSWrap").length
 
-/** The processes and sockets that are left a second after the end, because they take a moment to end. */
+/** The processes and sockets that are still there after at most a second, because they take a moment to end. */
 export const leftovers = (known: ReadonlyArray<Process>, platform: string, before: number) =>
   Effect.repeat(
     Effect.delay(

@@ -1,4 +1,4 @@
-/** A server in the words of the terminal: its state, the cause that matters most, and the next step. */
+/** How the terminal shows a server: its state, the most relevant cause, and the next step. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -13,7 +13,7 @@ import * as IssueShape from "./issueShape.ts"
 import { counted, indented, wrapped } from "./layout.ts"
 import * as Screen from "./Screen.ts"
 
-/** `waiting`: it connects when it is used, or at the next attempt. `off`: by configuration, by a policy, or by command. */
+/** `waiting`: connects at first use or at the next attempt. `off`: disabled, denied by a policy, or disconnected. */
 export const State = Schema.Literal(
   "connected",
   "starting",
@@ -25,7 +25,7 @@ export const State = Schema.Literal(
 )
 export type State = typeof State.Type
 
-/** The error of a server in a document. */
+/** The error of a server in a JSON document. */
 export const Failure = Schema.Struct({ tag: Schema.String, message: Schema.String })
 
 export const failureOf = (error: McpError.McpError): typeof Failure.Type => ({
@@ -45,7 +45,7 @@ const states: Record<ServerStatus.ServerStatus["_tag"], State> = {
   Failed: "failed"
 }
 
-/** The states of servers that have not been started. */
+/** The states before a server is started. */
 export const before = {
   Ready: "waiting",
   Disabled: "off",
@@ -67,13 +67,13 @@ const styles: Record<State, Screen.Style> = {
   failed: "bad"
 }
 
-/** The state in a table, with the end of a pause as a clock time, because a remaining time is soon out of date. */
+/** The state in a table. The end of a pause is a clock time, because a remaining time is soon out of date. */
 export const span = (state: State, pausedUntil?: number | null): Screen.Span =>
   typeof pausedUntil === "number"
     ? { text: `${state} (paused until ${clock(pausedUntil)} UTC)`, style: "warning" }
     : { text: state, style: styles[state] }
 
-/** The causes in the order in which a person deals with them: nothing behind the first can be seen before it is removed. */
+/** Orders causes by when they have to be fixed: a later cause cannot show before the earlier one is fixed. */
 const rank = (error: McpError.McpError): number => {
   switch (error._tag) {
     case "ConfigurationError":
@@ -95,15 +95,15 @@ const rank = (error: McpError.McpError): number => {
   }
 }
 
-/** The first cause; an error that only says that a wait has ended hides the one it waited for. */
+/** The first cause. A timeout is looked through to the error that it waited for. */
 export const cause = <E extends McpError.McpError>(errors: ReadonlyArray<E>): E | McpError.ConnectError | undefined =>
   errors.flatMap((error): ReadonlyArray<E | McpError.ConnectError> =>
     error._tag === "RequestTimeout" && error.lastError !== undefined ? [error, error.lastError] : [error]
   ).toSorted((one, other) => rank(one) - rank(other))[0]
 
-/** Why a server has nothing to offer. */
+/** Why the tools of a server are missing. */
 export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpError.RuntimeError => {
-  // a `RequestTimeout` of a request that was not sent only means that the wait has ended
+  // a `RequestTimeout` of a request that was not sent only means that the caller stopped waiting
   const isWait = error?._tag === "RequestTimeout" && error.outcome === "not-sent"
   if (status._tag === "Connecting" && (error === undefined || isWait)) {
     return new McpError.ServerUnavailable({ server, why: "connecting" })
@@ -116,7 +116,7 @@ export const reasonOf = ({ error, server, status }: ToolCatalog.Missing): McpErr
 export interface View {
   readonly name: string
   readonly state: State
-  /** A word for programs: what blocks it, switches it off or makes its entry invalid. */
+  /** For programs: the reason why it is blocked, disabled or invalid. */
   readonly why: string | undefined
   readonly error: McpError.RuntimeError | undefined
   /** The cause, without the name of the server. */
@@ -124,17 +124,17 @@ export interface View {
   readonly hint: string | undefined
 }
 
-/** The message without the name of the server, which stands before it already. */
+/** Removes the name of the server from a message that is shown after that name. */
 export const unnamed = (server: string, message: string): string =>
   message.startsWith(`${server}: `) ? message.slice(server.length + 2) : message
 
-/** The advice of the error; that of a status is about a single request. */
+/** The advice for an error. The advice for an HTTP status is about a single request, so it is replaced. */
 const hintOf = (error: McpError.McpError): string | undefined =>
   error._tag === "HttpError" && error.reason === "status"
     ? "Check the URL in the configuration, and the log of the server."
     : McpError.forPerson(error)
 
-/** `unlisted` is the error of its list, where it is connected and its tools are not known. */
+/** `unlisted`: the error of the tool list of a connected server. */
 export const of = (
   found: ConfigDiscovery.Found,
   { issues }: Pick<ConfigDiscovery.Discovery, "issues">,
@@ -149,7 +149,7 @@ export const of = (
     ...(info && hasReason ? [reasonOf({ server: name, status: info.status, error: info.error })] : []),
     ...(unlisted === undefined ? [] : [unlisted])
   ])
-  // the error of an unset variable names its next step, and stands for the issue
+  // the error of an unset variable has the next step, so the issue is not repeated
   const fault = error !== undefined && rank(error) < 2
     ? undefined
     : IssueShape.ofServer(found, issues).find(({ kind, severity }) =>
@@ -163,19 +163,19 @@ export const of = (
     reason: fault === undefined
       ? error && unnamed(name, error.message)
       : `${fault.message} (${IssueShape.place(fault)})`,
-    // a lost connection comes back without a person
+    // a lost connection is reconnected automatically
     hint: fault !== undefined || error === undefined || status?._tag === "Reconnecting" ? undefined : hintOf(error)
   }
 }
 
-/** The transport that is configured; nothing for an entry that is invalid and names none. */
+/** The configured transport; absent for an invalid entry without one. */
 export const transportOf = ({ config, entry }: ConfigDiscovery.Found) => config?.transport ?? entry?.transport
 
-/** True for a server that should be there and is not: it is not off, and waits neither for a person nor for its first use. */
+/** True for a server that should be available and is not, unlike one that is off or waits for approval, login or use. */
 export const isMissing = ({ error, state }: View): boolean =>
   state === "failed" || state === "starting" || (error !== undefined && (state === "connected" || state === "waiting"))
 
-/** The cause behind the name, and the next step below it. */
+/** The name with the cause, and the next step below. */
 export const lines = (
   { hint, name, reason }: Pick<View, "hint" | "name" | "reason">,
   columns: number,
@@ -188,7 +188,7 @@ export const lines = (
   ]
 }
 
-/** All servers, or those of these names, in the order of the configuration. */
+/** The servers with these names, or all, in the order of the configuration. */
 export const all = (
   servers: ReadonlyArray<McpRuntime.ServerInfo>,
   missing: ReadonlyArray<ToolCatalog.Missing>,
@@ -203,7 +203,7 @@ export const all = (
   return found.map((one) => {
     const info = infos.get(one.name)
     const view = of(one, discovery, info, unlisted.get(one.name))
-    /** The fields that documents have in common. */
+    /** The fields that the JSON documents share. */
     const document = { ...info, ...view, tools: info?.toolCount, error: view.error && failureOf(view.error) }
     return { found: one, info, view, document }
   })
@@ -211,7 +211,7 @@ export const all = (
 
 export const allowMissing: Command.Option = { name: "allow-missing", about: "Exit with 0 even if servers are missing" }
 
-/** Names the servers that are missing, and gives the exit code of the command. */
+/** Reports unavailable servers, and returns the exit code of the command. */
 export const conclude = (
   views: ReadonlyArray<View>,
   isSet: Command.Invocation["isSet"]

@@ -1,4 +1,4 @@
-/** The wait of a command until its servers are connected and listed, with the progress that a person sees. */
+/** Waits until the servers of a command are connected and listed, and shows the progress. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ type Installing = Extract<McpEvent.McpEvent, { readonly _tag: "Installing" }>
 
 export interface Watch {
   readonly screen: Screen.Screen["Type"]
-  /** Installs under way, by server. */
+  /** Running installs, by server. */
   readonly installs: ReadonlyMap<string, string>
 }
 
@@ -28,8 +28,8 @@ const installing = ({ installs, launcher, server }: Installing): string =>
   UntrustedText.excerpt(`${launcher} is installing ${installs === undefined ? "" : `${installs} for `}${server}`, 256)
 
 /**
- * Follows installs while a command runs and while its servers end. A note names those that delay the end, because the
- * command would show nothing for minutes.
+ * Follows installs while a command runs and while its servers stop. A note names installs that delay the end, because the
+ * command would otherwise print nothing for minutes.
  */
 export const watched = <A, E, R>(
   events: McpEvent.McpEvents["Type"],
@@ -62,16 +62,16 @@ export const watched = <A, E, R>(
   )
 }
 
-/** A connected server is usually listed within `moment`; later it is asked for its list, which can fail. */
+/** A connected server is usually listed within `moment`; after that its list is requested, which can fail. */
 const isListed = ({ status }: McpRuntime.ServerInfo): boolean =>
   status._tag !== "Connected" || status.tools !== undefined
 
 const moment = Duration.seconds(1)
 
-/** A server that exceeds its limit fails shortly after the limit. */
+/** The time after its limit in which a server reports the timeout. */
 const grace = Duration.millis(200)
 
-/** Shows the time of a wait, and details of it, every second. */
+/** Shows the elapsed time and details every second while an effect runs. */
 export const showing =
   (screen: Screen.Screen["Type"], what: () => string, details: Effect.Effect<ReadonlyArray<string>>) =>
   <A, E, R>(wait: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -79,7 +79,7 @@ export const showing =
       const tell = Effect.zipWith(details, Clock.currentTimeMillis, (all, now) => {
         const seconds = Math.floor((now - began) / 1_000)
         const time = seconds === 0 ? [] : [`(${Duration.format(Duration.seconds(seconds))})`]
-        // the end of a line may not fit
+        // the details come last, because the end of the line may be cut
         screen.progress([what(), ...time, all.join(", ")].join(" "))
       })
       return Effect.raceFirst(wait, Effect.forever(Effect.zipRight(tell, Effect.sleep(Duration.seconds(1)))))
@@ -101,12 +101,12 @@ export const over = (
 
   const settle = Effect.gen(function*() {
     const idle = (yield* servers.list).filter(({ status }) => status._tag === "Idle").map(({ name }) => name)
-    // errors are in the status
+    // the status has the errors
     yield* Effect.forEach(idle, (name) => Effect.fork(Effect.ignore(servers.connect(name))), { discard: true })
     yield* until(({ name, status: { _tag } }) => _tag !== "Connecting" && (_tag !== "Idle" || !idle.includes(name)))
     yield* Effect.timeoutOption(until(isListed), moment)
     const left = (yield* servers.list).filter((server) => !isListed(server))
-    // errors are among the missing of the list
+    // the list of tools has the errors in `missing`
     yield* Effect.forEach(left, ({ name }) => Effect.ignore(runtime.refreshTools(name)), {
       concurrency: "unbounded",
       discard: true
@@ -123,7 +123,7 @@ export const over = (
       yield* bounded
       const infos = yield* servers.list
       const isSettled = infos.every((info) => info.status._tag !== "Connecting" && isListed(info))
-      // a list that has failed, or that cannot come yet, would be waited for once more
+      // `runtime.tools` would wait again for a list that has failed or cannot come yet
       const tools = yield* isSettled ? runtime.tools : runtime.offered(moment).tools
       return { servers: yield* servers.list, tools }
     }))

@@ -1,4 +1,4 @@
-/** Servers that are typed: in place of a configuration (`--stdio "npx -y …"`, `--url https://…`), or to be added to one. */
+/** Servers from the command line: `--stdio "npx -y …"` and `--url https://…`, and the entries of `config add`. */
 import * as Either from "effect/Either"
 import type * as HostEnvironment from "../config/HostEnvironment.ts"
 import * as Interpolation from "../config/Interpolation.ts"
@@ -9,7 +9,7 @@ import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Command from "./Command.ts"
 import { Usage, usage } from "./Command.ts"
 
-/** A server as a native file has it. */
+/** An entry of the native format. */
 export type Entry =
   | {
     readonly command: string
@@ -19,13 +19,13 @@ export type Entry =
   }
   | { readonly type?: "ws"; readonly url: string; readonly headers?: { readonly [name: string]: string } }
 
-/** An option with the first word of its value, because a secret may follow. */
+/** An option with only the first word of its value, because the rest may be a secret. */
 const shown = (option: string, text: string): string => {
   const name = /^[^\s:=]*/.exec(text)![0]
   return name === "" ? option : `${option} ${UntrustedText.quote(name)}`
 }
 
-/** Reads the pairs of an option. A name alone refers to the variable, so that a secret is neither typed nor written. */
+/** Parses name-value pairs. A name alone becomes a reference to the variable, so that no secret is typed or saved. */
 const pairs = (option: string, texts: ReadonlyArray<string>, pattern: RegExp, example: string) =>
   Either.all(texts.map((text) => {
     const [, name, value] = pattern.exec(text) ?? []
@@ -34,7 +34,7 @@ const pairs = (option: string, texts: ReadonlyArray<string>, pattern: RegExp, ex
       : Either.right([name, value ?? `\${env:${name}}`] as const)
   }))
 
-/** The entry of a command line, or of an address. */
+/** The entry of a command line or a URL. */
 export const entryOf = (
   from: ReadonlyArray<string> | string,
   { env, headers }: Pick<Command.Shared, "env" | "headers">
@@ -57,7 +57,7 @@ export const entryOf = (
     return { command, args, ...(named && { env: named }) }
   })
 
-/** After its package, its script, its program or its host. */
+/** The default name of a server: its package, script, program or host. */
 const nameOf = (entry: Entry): string => {
   if ("url" in entry) return URL.canParse(entry.url) ? new URL(entry.url).hostname : "server"
   const { args, command } = entry
@@ -66,7 +66,7 @@ const nameOf = (entry: Entry): string => {
     ? args.find((word) => /\.\w+$/.test(word))
     : undefined
   const whole = launcher?.installs ?? script ?? command
-  // without a version, a scope, folders and an ending
+  // remove version, scope, folders and extension
   const name = whole.replace(/(?<=.)@[^/@]*$|[=<>~!].*$/, "").replace(/^.*[/\\:]/, "").replace(
     /\.[cm]?[jt]s$|\.py$/,
     ""
@@ -74,7 +74,7 @@ const nameOf = (entry: Entry): string => {
   return name.replaceAll(/[^\w.-]+/g, "-").replace(/^-+/, "") || "server"
 }
 
-/** The entries by their names, which differ. */
+/** The entries by unique name. */
 const named = (entries: ReadonlyArray<Entry>, name: string | undefined): ReadonlyMap<string, Entry> => {
   const all = new Map<string, Entry>()
   for (const entry of entries) {
@@ -112,7 +112,7 @@ export const entries = (
     return named(entries, name)
   })
 
-/** The servers of `--stdio` and `--url`, with the rights of a person who types them. Programs start in the folder. */
+/** The servers of `--stdio` and `--url`, which need no approval. Programs start in this folder. */
 export const all = (
   shared: Command.Shared,
   folder: string,
