@@ -1,8 +1,5 @@
-// @effect-diagnostics strictEffectProvide:off -- what a command needs is known once it has been read
-/**
- * From the options of a command to a runtime over the servers that an application would see. A person at the keyboard makes
- * its calls and answers its questions.
- */
+// @effect-diagnostics strictEffectProvide:off -- the arguments decide what is provided
+/** Builds the runtime of a command from its options, over the servers that an application would see. */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -34,59 +31,59 @@ import * as Settling from "./settling.ts"
 export interface Application extends Lookup.Found {
   readonly runtime: McpRuntime.McpRuntime["Type"]
   readonly pins: ToolPins.ToolPins["Type"]
-  /** The place of logins, in words for a person. */
+  /** Where logins are saved, for people. */
   readonly keptIn: Effect.Effect<string>
   /**
-   * Runs this once every server is connected and listed, or has failed once, and shows the progress. Starts the servers that
-   * otherwise start at their first use. The timeout of the command bounds the wait, or else the limits of the servers.
+   * Runs an effect once every server is connected and listed, or has failed once, and shows the progress. Starts lazy servers
+   * too. The wait is bounded by `--timeout`, or by the limits of the servers.
    */
   readonly ask: <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The servers and their tools after the same wait. */
   readonly listed: Effect.Effect<Settling.Listed>
-  /** The servers that are starting, with the installs under way. */
+  /** The servers that are starting, with running installs. */
   readonly starting: Effect.Effect<ReadonlyArray<string>>
-  /** The time that servers were given when they were started, if any was said. */
+  /** The `--timeout` with which the servers were started. */
   readonly timeout: Duration.Duration | undefined
-  /** The application with the servers that are found by now, where files are followed. */
+  /** The application after changes of files, if `follow` is set. */
   readonly renewed: Effect.Effect<Application>
 }
 
-/** An application that is open already, for commands that run within another: they use its connections and end none. */
+/** The application of the repl: commands that run in it share its connections and leave them open. */
 export class Open extends Context.Reference<Open>()("effect-mcp-runtime/cli/Application/Open", {
   defaultValue: (): { readonly application?: Application; readonly latency?: Latency.Latency } => ({})
 }) {}
 
-/** The servers that a command needs, and how they are started. */
+/** The servers of a command, and how they are started. */
 export interface Choice {
-  /** By name; without it, those that `--server` names, or all. */
+  /** Names (default: those of `--server`, or all). */
   readonly servers?: ReadonlyArray<string> | undefined
-  /** Asks the person at the terminal to approve those of the named servers that need it. */
+  /** Asks at the terminal to approve the named servers that need approval. */
   readonly consent?: boolean | undefined
-  /** Puts the questions of these servers to the person at the terminal. */
+  /** Asks the questions of servers at the terminal. */
   readonly answers?: boolean | undefined
-  /** Takes up changes of files while it runs. */
+  /** Follows changes of files. */
   readonly follow?: boolean | undefined
   /** Gives each server one attempt to connect. */
   readonly once?: boolean | undefined
-  /** Connects to no server before something is asked of it. */
+  /** Starts a server at its first use. */
   readonly rests?: boolean | undefined
-  /** The scopes that a login asks for, beside those of the configuration. */
+  /** Additional OAuth scopes for logins. */
   readonly scopes?: ReadonlyArray<string> | undefined
-  /** Opens a browser of this machine for a login (default: true). */
+  /** Opens a browser for logins (default: true). */
   readonly browser?: boolean | undefined
 }
 
 type Layered = Layer.Layer<NodeMcpRuntime.Services, NodeMcpRuntime.Failure, Lookup.Ground>
 
-/** Changes of a command to the runtime. */
+/** How a command changes the runtime. */
 export interface Settings {
-  /** Faults of files are an error, or are left to the command (default: an error). */
+  /** Whether faults in files are reported (default), or left to the command. */
   readonly faults?: "error" | "collected" | undefined
-  /** Replaces concerns of the runtime, as `NodeMcpRuntime.using` does. */
+  /** Replaces services of the runtime, like `NodeMcpRuntime.using`. */
   readonly using?: ((runtime: Layered) => Layered) | undefined
 }
 
-/** The server of this name or fingerprint, if there is one. */
+/** The server with this name or fingerprint. */
 export const server = (
   name: string,
   { servers }: ConfigDiscovery.Discovery
@@ -102,14 +99,14 @@ export const server = (
     : Effect.succeed(found)
 }
 
-/** The servers of these names, if there are such servers. */
+/** The servers with these names. */
 export const named = (
   names: ReadonlyArray<string>,
   discovery: ConfigDiscovery.Discovery
 ): Effect.Effect<ReadonlyArray<ConfigDiscovery.Found>, McpError.NotFound> =>
   Effect.forEach(names, (name) => server(name, discovery))
 
-/** Fails for an entry that cannot be used, with the fault in its file. */
+/** Fails for an invalid entry. */
 export const usable = (
   { name, provenance, state }: ConfigDiscovery.Found,
   { issues }: ConfigDiscovery.Discovery
@@ -123,7 +120,7 @@ export const usable = (
   })
 }
 
-/** The names of the servers of a choice, or of `--server`; nothing stands for all servers. */
+/** The names of a choice or of `--server`; `undefined` means all servers. */
 const wantedOf = (
   choice: Choice,
   shared: Command.Shared,
@@ -140,7 +137,7 @@ const only = (names: ReadonlySet<string> | undefined, found: ConfigDiscovery.Dis
     configs: found.configs.filter(({ name }) => names.has(name))
   }
 
-/** The limits of a command: those of the environment, or its `--timeout`, which bounds an install too. */
+/** The limits of a command: `--timeout`, which includes installs, or those of the environment. */
 export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Layer<Limits.CurrentLimits, Usage> =>
   timeout === undefined
     ? Layer.catchAll(Limits.layerConfig, (error) =>
@@ -158,7 +155,7 @@ export const limits = ({ timeout }: Pick<Command.Shared, "timeout">): Layer.Laye
       listTimeout: timeout
     })
 
-/** Provides what runtimes stand on, with the servers that `--server` names, or all. */
+/** Provides the services that a runtime needs, with the servers of `--server`, or all. */
 export const over = <A, E, R>(
   shared: Command.Shared,
   use: (
@@ -176,7 +173,7 @@ export const over = <A, E, R>(
       })
     }).pipe(Effect.provide(limits(shared))))
 
-/** A runtime as if it had only the servers with these names. */
+/** A view of a runtime with only these servers. */
 const narrowed = (
   runtime: McpRuntime.McpRuntime["Type"],
   names: ReadonlySet<string>
@@ -208,7 +205,7 @@ const narrowed = (
   }
 }
 
-/** Over the connections of another: what was decided when these were opened cannot be said again. */
+/** Runs a command over the connections of the repl. Options that choose the servers are refused. */
 const within = <A, E, R>(
   open: Application,
   shared: Command.Shared,
@@ -245,13 +242,13 @@ const within = <A, E, R>(
     })
   })
 
-/** Asks for these rights beside those of the configuration. */
+/** Adds OAuth scopes to a configuration. */
 const withScopes = (config: ServerConfig.ServerConfig, scopes: ReadonlyArray<string>): ServerConfig.ServerConfig =>
   scopes.length === 0 || !("url" in config) || config.oauth === false
     ? config
     : { ...config, oauth: { ...config.oauth, scopes: [...config.oauth?.scopes ?? [], ...scopes] } }
 
-/** Shows after Ctrl-C which servers the end waits for. */
+/** Shows after Ctrl-C which servers are still stopping. */
 const stopping = (screen: Screen.Screen["Type"], { servers }: McpRuntime.McpRuntime["Type"]) =>
   Effect.flatMap(servers.list, (all) => {
     const open = all.filter(({ status: { _tag } }) => _tag === "Connected" || _tag === "Connecting")
@@ -276,7 +273,7 @@ const opened = <A, E, R>(
       const choice = yield* choose(discovery)
       const names = yield* wantedOf(choice, shared, discovery)
       const asked = choice.consent === true ? names : undefined
-      // the discovery that was shown is used, unless a server has just been approved
+      // an approval changes the result of the discovery
       if (asked !== undefined && (yield* Consent.atFirstUse(trust, asked))) yield* discover
       const resolution = yield* Answers.make(shared, only(names, yield* current).servers, asked ?? new Set())
       const turns = yield* Effect.makeSemaphore(1)
@@ -287,14 +284,13 @@ const opened = <A, E, R>(
         choice.answers === true ? Person.inputs(screen, discovery, turns) : InputHandlers.layerNone
       )
       const scopes = choice.scopes ?? []
-      // the options of the runtime of every command but `serve` and `smoke`
       const layer = NodeMcpRuntime.layerDiscovered({
         adapt: (config) => names?.has(config.name) === false ? undefined : withScopes(config, scopes),
         follow: choice.follow === true,
         lazy: choice.rests === true,
         logs: shared.verbose,
         resolution,
-        // commands wait for the first attempt of each server, with progress, so a list must not give up earlier
+        // a list must wait as long as the command, which shows the progress of the first attempts
         catalog: { firstListWait: "settled" },
         ...(choice.once === true ? { reconnect: { schedule: Schedule.stop } } : {})
       }).pipe(using, NodeMcpRuntime.using(person), NodeMcpRuntime.using(limits(shared)))
@@ -316,10 +312,7 @@ const opened = <A, E, R>(
         }).pipe(Effect.provide(layer)))
     }).pipe(Effect.scoped), faults)
 
-/**
- * A runtime over what was found, as long as the command uses it; when the command has ended, all servers have. Within an
- * application that is open it is the runtime of that, and its servers go on.
- */
+/** Runs a command with a runtime that stops all servers at the end, or with the runtime of the repl. */
 export const use = <A, E, R>(
   shared: Command.Shared,
   choose: (found: ConfigDiscovery.Discovery) => Effect.Effect<Choice, E, R>,

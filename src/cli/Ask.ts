@@ -1,23 +1,23 @@
-/** Questions to the person at the terminal. */
+/** Questions at the terminal. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Screen from "./Screen.ts"
 
-/** Whether an answer is a yes. */
+/** True for `y` and `yes`. */
 export const isYes = (answer: string | undefined): boolean => /^y(es)?$/i.test((answer ?? "").trim())
 
-/** Asks for agreement: anything but a yes, also the end of the input, is a no. */
+/** Asks a yes-no question. Anything but yes, including the end of the input, is no. */
 export const confirm = (screen: Screen.Screen["Type"], question: string): Effect.Effect<boolean> =>
   Effect.map(screen.ask(`${question} [y/N] `), isYes)
 
 /** A question for a value. */
 export interface Question<A, E> {
   readonly prompt: string
-  /** Choices by number, below each other. */
+  /** Listed with numbers. */
   readonly choices?: ReadonlyArray<string>
-  /** What is typed is not shown. */
+  /** The answer is not echoed. */
   readonly isSecret?: boolean
-  /** The value of a line, which is absent at the end of the input, or why it has none: it is asked for again then. */
+  /** Parses an answer (absent at the end of the input), or returns why it is invalid: then the question is repeated. */
   readonly read: (line: string | undefined) => Effect.Effect<Either.Either<A, string>, E>
 }
 

@@ -1,5 +1,5 @@
-// @effect-diagnostics strictEffectProvide:off -- files are needed by few commands, and provided where they are
-/** The contents of tool results, resources and prompt messages, in every format of the output. */
+// @effect-diagnostics strictEffectProvide:off -- few commands need files
+/** Prints and saves the contents of tool results, resources and prompt messages. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import type * as Command from "./Command.ts"
 import { Usage, usage } from "./Command.ts"
 import * as Screen from "./Screen.ts"
 
-/** A piece of content: text, bytes in base64, or the mention of something elsewhere. */
+/** A part of the content: text, base64, or a link. */
 export type Part =
   | { readonly _tag: "Text"; readonly text: string; readonly mimeType?: string | undefined }
   | { readonly _tag: "Blob"; readonly label?: string | undefined; readonly mimeType: string; readonly data: string }
@@ -55,7 +55,7 @@ export const ofContent = (content: ToolResult.Content): Part => {
   }
 }
 
-/** The structured content is shown where there is no other. */
+/** Structured content is shown if there is no other content. */
 export const ofResult = ({ content, structuredContent }: ToolResult.ToolResult): ReadonlyArray<Part> =>
   content.length > 0 || structuredContent === undefined ? content.map(ofContent) : [jsonPart(structuredContent)]
 
@@ -86,14 +86,14 @@ const split = (text: string): ReadonlyArray<string> => text.replace(/\r?\n$/, ""
 
 const weak = (text: string): Screen.Line => [{ text, style: "weak" }]
 
-/** A fence that is longer than each fence in the text. */
+/** A code block whose fence is longer than any fence in the text. */
 const fenced = (text: string, language: string): ReadonlyArray<string> => {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
   const fence = "`".repeat(longest + 1)
   return [fence + language, ...split(text), fence]
 }
 
-/** Kinds of text that are Markdown, or nothing else, need no fence. */
+/** Plain text and Markdown need no fence. */
 const isProse = (mimeType: string | undefined): boolean =>
   mimeType === undefined || /^text\/(plain|markdown)\b/.test(mimeType)
 
@@ -112,13 +112,13 @@ const linesOf = (part: Part, isMarkdown: boolean): ReadonlyArray<Screen.Line> =>
   }
 }
 
-/** Blank lines stand between the parts of Markdown. */
+/** Markdown has a blank line between parts. */
 export const lines = (parts: ReadonlyArray<Part>, format?: string): ReadonlyArray<Screen.Line> => {
   const isMarkdown = format === "markdown"
   return parts.flatMap((part, at) => [...(isMarkdown && at > 0 ? [""] : []), ...linesOf(part, isMarkdown)])
 }
 
-/** The bytes of a part, or nothing of a link. */
+/** The bytes of a part; none for a link. */
 const bytesOf = (part: Part): Effect.Effect<ReadonlyArray<Uint8Array>, Usage> => {
   switch (part._tag) {
     case "Text":

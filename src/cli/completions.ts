@@ -1,4 +1,4 @@
-/** The words that may stand at the end of a line, for shells and the repl, and the scripts that shells ask with. */
+/** Completions of the last word of a line, for shells and the repl, and the completion scripts of shells. */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Shape from "../json/describe.ts"
@@ -10,7 +10,7 @@ import * as Lookup from "./lookup.ts"
 import { identityOf, spelled } from "./offered.ts"
 import * as Screen from "./Screen.ts"
 
-/** The names of servers, and of what they offer. */
+/** The names that can be completed. */
 export interface Known {
   readonly servers: ReadonlyArray<string>
   /** The parameters of each tool, by `server/tool`. */
@@ -19,7 +19,7 @@ export interface Known {
 
 export const unknown: Known = { servers: [], tools: new Map() }
 
-/** The tools of connected servers, and those in the cache of the others. */
+/** The tools of connected servers, and the cached tools of the others. */
 export const knownOf = ({ discovery, runtime }: Pick<Application.Application, "discovery" | "runtime">) =>
   Effect.map(runtime.offered(0).tools, ({ tools }): Known => ({
     servers: discovery.servers.map(({ name }) => name),
@@ -32,8 +32,8 @@ export const knownOf = ({ discovery, runtime }: Pick<Application.Application, "d
   }))
 
 /**
- * The cache is read while the runtime starts, so it is asked until every server is known that can be, or the one that the
- * person has named, for half a second at most.
+ * The runtime reads its cache in the background, so this waits until all servers, or the typed one, are known, for at most
+ * half a second.
  */
 const cached = (ref: string) => (application: Application.Application) =>
   application.runtime.offered(0).tools.pipe(
@@ -55,14 +55,14 @@ interface Candidate {
 
 const maxCandidates = 200
 
-/** Shells and the repl show and insert these without quotes. */
+/** Words that need no quotes in a shell. */
 const plain = /^[\w./:@=-]+$/
 
-/** The option or argument that the next word belongs to. */
+/** The option or argument that the last word belongs to. */
 const nextOf = ({ open, words }: CommandLine.Read, command: Command.Loaded | undefined) =>
   open ?? command?.args[words.length - 1] ?? command?.args.find(({ repeated }) => repeated === true)
 
-/** The names that an option or argument of this name takes. */
+/** What the options and arguments of these names complete to. */
 const sources = new Map<string | undefined, keyof Known>([
   ["server", "servers"],
   ["share", "servers"],
@@ -97,7 +97,7 @@ const among = (
   return next?.choices ?? (source === undefined ? [] : source === "servers" ? known.servers : known.tools.keys())
 }
 
-/** The words that the last one may become. */
+/** The completions of the last word. */
 export const candidates = (
   words: ReadonlyArray<string>,
   word: string,
@@ -109,7 +109,7 @@ export const candidates = (
     .filter((one) => one.word.startsWith(word) && plain.test(one.word))
     .slice(0, maxCandidates)
 
-/** Prints what the last word may become, one in a line, with its explanation behind a tab. It starts no server. */
+/** Prints one completion per line, with its description after a tab. Starts no server. */
 export const print = (
   line: ReadonlyArray<string>,
   commands: ReadonlyArray<Command.Entry>
@@ -160,5 +160,5 @@ end
 complete -c mcp-runtime -f -a '(__mcp_runtime)'
 complete -c effect-mcp-runtime -f -a '(__mcp_runtime)'`
 
-/** A script that asks the program at each key, so that it knows every server and tool, and never ages. */
+/** The script of a shell. It runs the program for each completion, so it never gets out of date. */
 export const script = (shell: string): string => shell === "zsh" ? zsh : shell === "fish" ? fish : bash

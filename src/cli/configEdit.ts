@@ -1,5 +1,5 @@
-// @effect-diagnostics strictEffectProvide:off -- files are changed only by few commands
-/** Changes of the native file of the user or of the workspace, for `config add`, `config remove`, `config import`, `add`. */
+// @effect-diagnostics strictEffectProvide:off -- few commands edit files
+/** Edits mcp-client.json of the user or the workspace, for `config add`, `config remove`, `config import` and `add`. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Path from "@effect/platform/Path"
@@ -15,7 +15,7 @@ import type * as Command from "./Command.ts"
 import { Usage, usage } from "./Command.ts"
 import * as Screen from "./Screen.ts"
 
-/** The document of a command that changes a file. */
+/** The JSON document of a command that edits a file. */
 export const Edited = Schema.Struct({
   file: Schema.String,
   /** The names of servers. */
@@ -27,7 +27,7 @@ export const Edited = Schema.Struct({
 
 const disk = Layer.provideMerge(ConfigFiles.layer, Layer.merge(NodeFileSystem.layer, NodePath.layer))
 
-/** The lines to write by hand go to the standard output, so that they can be appended to the file. */
+/** Prints the lines to add by hand to stdout, so that they can be appended to the file. */
 const failing = ({ byHand, detail, path }: EditNative.Refusal) =>
   Effect.gen(function*() {
     if (byHand === undefined) return yield* new McpError.ConfigurationError({ server: "", path, detail })
@@ -38,7 +38,7 @@ const failing = ({ byHand, detail, path }: EditNative.Refusal) =>
     })
   })
 
-/** Runs one change after another, also of several processes, where the environment names a folder for the lock. */
+/** Runs edits one at a time, across processes too, if there is a folder for the lock. */
 const inTurn = <A, E, R>(path: string, change: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const directory = yield* FileStore.directoryOf(undefined, "state", ConfigDiscovery.defaults.app, "edits")
@@ -50,12 +50,12 @@ const inTurn = <A, E, R>(path: string, change: Effect.Effect<A, E, R>) =>
     return yield* done
   })
 
-/** The changed text, and what is reported of it. */
+/** The new text of the file, and what changed. */
 interface Change extends Partial<Omit<typeof Edited.Type, "file">> {
   readonly text: Effect.Effect<string, EditNative.Refusal>
 }
 
-/** Changes the file of the user or of the workspace before another process reads it to do the same, and says where. */
+/** Edits the file of the user or the workspace under a lock, and reports the change. */
 const edit = (
   { json, root }: Command.Shared,
   isWorkspace: boolean,
@@ -87,7 +87,7 @@ const edit = (
     }
   }).pipe(Effect.provide(disk))
 
-/** Adds a server, with the questions that it asks, as `--workspace` and `--force` say. */
+/** Adds a server and its inputs, as `--workspace` and `--force` say. */
 export const add = (
   { isSet, shared }: Command.Invocation,
   name: string,
@@ -109,7 +109,7 @@ export const remove = ({ isSet, shared }: Command.Invocation, name: string) =>
       : Effect.succeed({ text: EditNative.remove(file, item), removed: [name] })
   })
 
-/** Reads the servers of other hosts from now on. */
+/** Adds hosts to `imports`. */
 export const importHosts = (shared: Command.Shared, hosts: ReadonlyArray<string>, isWorkspace = false) =>
   edit(
     shared,

@@ -1,4 +1,4 @@
-/** What `mcp-runtime config` shows: what was found where. */
+/** The output of `mcp-runtime config`. */
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import * as Scope from "../config/Scope.ts"
@@ -27,14 +27,14 @@ export const Found = Schema.Struct({
   })),
   servers: Schema.Array(Schema.Struct({
     name: Schema.String,
-    /** What may be done with it; nothing has been started. */
+    /** The state before it is started. */
     state: Schema.Literal("waiting", "off", "needs approval", "failed"),
     why: orNull(Schema.String),
     transport: orNull(Schema.String),
     from: From,
-    /** The entries of the same name that do not count. */
+    /** The entries of the same name that it overrides. */
     shadows: Schema.Array(From),
-    /** The entries it is put together from, where that is more than one. */
+    /** The entries that were merged into it, if more than one. */
     sources: Schema.Array(From),
     sameAs: orNull(Schema.String),
     fingerprint: Schema.String
@@ -126,7 +126,7 @@ const server = (found: ConfigDiscovery.Found): ReadonlyArray<Screen.Line> => {
   ]
 }
 
-/** For people: nothing in a line that could not wrap, so that paths are whole at any width. */
+/** Lines without columns, so that the terminal can wrap long paths. */
 export const lines = (
   { files, issues, permissions, policies, servers }: ConfigDiscovery.Discovery
 ): ReadonlyArray<Screen.Line> =>

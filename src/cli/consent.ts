@@ -1,4 +1,4 @@
-/** What waits for approval, as a person sees it, and the question about it. Anything but a yes is a no. */
+/** Shows a server or tool that needs approval, and asks for it. Anything but yes is no. */
 import * as Effect from "effect/Effect"
 import * as Scope from "../config/Scope.ts"
 import * as Trust from "../config/Trust.ts"
@@ -9,24 +9,24 @@ import * as ShellWords from "../text/shellWords.ts"
 import * as Ask from "./Ask.ts"
 import * as Screen from "./Screen.ts"
 
-/** A server or a tool that waits. Its fingerprint approves exactly what was shown, also without a terminal. */
+/** A server or tool that needs approval. Its fingerprint approves exactly this version, without a terminal too. */
 export interface Waiting {
   readonly name: string
   readonly fingerprint: string
-  /** Everything that the approval covers. */
+  /** All that the approval covers. */
   readonly lines: ReadonlyArray<Screen.Line>
-  /** Shown in place of the lines and the question where that is too much to be seen: only the fingerprint approves then. */
+  /** Shown instead, without a question, if the lines are too long: then only the fingerprint approves. */
   readonly unseen: ReadonlyArray<Screen.Line>
-  /** The options of `approve` before the fingerprint. */
+  /** Options of `approve` that precede the fingerprint. */
   readonly options?: string
   readonly question: string
   readonly approve: Effect.Effect<void, McpError.NotFound | McpError.TrustNotKept>
 }
 
-/** `waiting`: there was no person to ask, or too much to be seen. */
+/** `waiting`: no terminal, or too long to be shown. */
 export type Decision = "approved" | "refused" | "waiting"
 
-/** Shows what waits and asks at a terminal. Elsewhere only its fingerprint approves it. */
+/** Asks on a terminal. Without one only the fingerprint approves. */
 export const decide = (
   { approve, fingerprint, lines, name, options = "", question, unseen }: Waiting,
   wanted?: string
@@ -49,7 +49,7 @@ export const decide = (
 
 export const label = (text: string): Screen.Span => ({ text: `  ${text}: `.padEnd(16), style: "weak" })
 
-/** A text that is longer than the limit as its length and both ends. */
+/** The start and the end of a text that is longer than the limit. */
 const ends = (text: string, limit: number): string =>
   text.length <= limit
     ? text
@@ -65,20 +65,20 @@ export const lines = (all: ReadonlyArray<Trust.ConsentLine>, limit = Infinity): 
     { text: ends(text, limit), style: level === "warning" ? "warning" : "plain" }
   ])
 
-/** Lines and characters of a line that are shown of an entry that is too long. */
+/** How many lines, and characters per line, of an entry that is too long are shown. */
 const maxLines = 40
 const maxEnds = 200
 
-/** The most characters of an entry that a person is asked about, because the start of a longer one scrolls away. */
+/** The limit of an entry in characters, because the start of a longer one scrolls off the screen. */
 const maxConsent = 4 * Approval.maxShown
 
-/** The fewest characters that a line counts as, because many short lines scroll the screen too. */
+/** What a short line counts as, because many short lines scroll the screen too. */
 const width = 80
 
 const lengthOf = (all: ReadonlyArray<Trust.ConsentLine>): number =>
   all.reduce((sum, { text }) => sum + Math.max(width, text.length), 0)
 
-/** Whether a person who is asked about these lines could not see all of them. */
+/** True if these lines do not fit on a screen. */
 export const isTooMuch = (all: ReadonlyArray<Trust.ConsentLine>): boolean => lengthOf(all) > maxConsent
 
 const unseen = (one: Trust.Pending, all: ReadonlyArray<Trust.ConsentLine>): ReadonlyArray<Screen.Line> =>
@@ -93,11 +93,11 @@ const unseen = (one: Trust.Pending, all: ReadonlyArray<Trust.ConsentLine>): Read
   ]
 
 /**
- * A server that waits.
+ * A server that needs approval.
  *
  * @param why - the end of the first line
- * @param more - the lines below its entry
- * @param variables - that it may read, in place of those that do not look like credentials
+ * @param more - lines below the entry
+ * @param variables - the variables that it may read (default: all that do not look like credentials)
  */
 export const server = (
   trust: Trust.Trust["Type"],
@@ -123,7 +123,7 @@ export const server = (
   }
 }
 
-/** Asks at a terminal about each of these servers that waits. True if one was approved. */
+/** Asks about each of these servers that needs approval. True if one was approved. */
 export const atFirstUse = (
   trust: Trust.Trust["Type"],
   names: ReadonlySet<string>
@@ -136,7 +136,7 @@ export const atFirstUse = (
       const credentials = one.variables.filter(isCredential)
       const granting = credentials.flatMap((name) => ["--variable", ShellWords.quote(name)])
       const why = one.why === "new" ? "needs approval before its first start" : "has changed since it was approved"
-      // what is agreed to here cannot be asked for again
+      // variables cannot be added to an approval
       const more = credentials.length === 0 ? [] : [
         `To let it read ${credentials.join(", ")}, answer no and run`,
         `  ${["mcp-runtime", "approve", ShellWords.quote(one.server), ...granting].join(" ")}`

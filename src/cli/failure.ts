@@ -1,4 +1,4 @@
-/** Errors for people and programs: what, why, and the next step. */
+/** Prints the error of a command and the next step. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -16,13 +16,13 @@ export const Failed = Schema.Struct({
     message: Schema.String,
     next: Schema.optional(Schema.String),
     server: Schema.optional(Schema.String),
-    /** `unknown` if the server may have carried it out. */
+    /** `unknown` if the server may have executed the request. */
     outcome: Schema.optional(Schema.String),
     exitCode: Schema.Number
   })
 })
 
-/** The end of a server's stderr, unless it is only the line that the message has already. */
+/** The last lines of stderr, unless there is only the line that the message contains. */
 const below = (stderr: string | undefined): ReadonlyArray<string> => {
   const lines = StderrReader.tail(stderr, { frames: false })
   return lines.length < 2 ? [] : ["Last lines of stderr:", ...lines.map((line) => `  | ${line}`)]
@@ -68,7 +68,7 @@ const bug = (defect: unknown): Effect.Effect<ExitCode.ExitCode, never, Screen.Sc
     )
   })
 
-/** Shows the error of a command, or the defect of the program, in place of failing with it. */
+/** Prints errors and defects instead of failing with them. */
 export const shown = <R>(
   self: Effect.Effect<ExitCode.ExitCode | void, Command.Failure, R>,
   json: boolean

@@ -1,4 +1,4 @@
-/** A form as a schema describes it: its fields, and a person at the terminal who fills them in one by one. */
+/** Asks for the fields of a schema at the terminal, one by one. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -25,7 +25,7 @@ export interface Field {
   readonly label: string
   readonly about: string | undefined
   readonly required: boolean
-  /** What is asked for, in a word or two. */
+  /** The type, for people. */
   readonly kind: string
   readonly choices: ReadonlyArray<Choice>
   /** Whether more than one can be chosen. */
@@ -38,7 +38,7 @@ const objectOf = (value: Json | undefined): JsonObject =>
   // the cast: a JSON value that is an object
   isObject(value) ? value as JsonObject : {}
 
-/** Titles of values stand in `oneOf`, or in `enumNames`, which is older. */
+/** The titles of values are in `oneOf` or `anyOf`, or in the older `enumNames`. */
 const choicesOf = (schema: JsonObject): ReadonlyArray<Choice> => {
   const titled = [...listOf(schema["oneOf"]), ...listOf(schema["anyOf"])].flatMap((one): ReadonlyArray<Choice> => {
     const { const: value, title } = objectOf(one)
@@ -75,7 +75,7 @@ export const fields = (root: JsonObject): ReadonlyArray<Field> =>
     }
   })
 
-/** A choice is named by its value, its title or its number. */
+/** Finds a choice by value, title or number. */
 const chosen = (choices: ReadonlyArray<Choice>, text: string): Choice | undefined =>
   choices.find(({ value }) => Arguments.textOf(value) === text) ??
     choices.find(({ title }) => title.toLowerCase() === text.toLowerCase()) ??
@@ -90,7 +90,7 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 const yes = new Map([["y", true], ["yes", true], ["true", true], ["n", false], ["no", false], ["false", false]])
 
-/** A word as one of the choices of a field, or as its schema says. */
+/** Converts a word to a choice of the field, or to its type. */
 const wordOf = (
   root: JsonObject,
   { choices, kind, name, schema }: Field,
@@ -113,7 +113,7 @@ const typed = (root: JsonObject, field: Field, text: string): Either.Either<Json
   return Either.map(values, (all) => field.isList ? all.flat() : all[0]!)
 }
 
-/** What was typed as the value of a field, or why it is none. */
+/** The value of a field, or why the text is not valid. */
 export const read = (root: JsonObject, field: Field, text: string): Effect.Effect<Either.Either<Json, string>> =>
   Effect.gen(function*() {
     const value = typed(root, field, text)
@@ -137,14 +137,14 @@ const question = ({ choices, initial, isList, kind, label, required }: Field): s
 
 export interface Asking {
   readonly screen: Screen.Screen["Type"]
-  /** Who gets the values. */
+  /** The server that gets the values. */
   readonly server: string
   readonly isSecret: (field: Field) => boolean
-  /** Words that end the form when they are typed in the place of a value. */
+  /** Words that end the form when typed instead of a value. */
   readonly words: ReadonlySet<string>
 }
 
-/** The value of one field, or nothing for a field that is left out. */
+/** The value of one field; `undefined` if it is skipped. */
 const ask = ({ isSecret: isHidden, screen, server, words }: Asking, root: JsonObject, field: Field) =>
   Effect.gen(function*() {
     const { about, choices, initial, required } = field
@@ -169,7 +169,7 @@ const ask = ({ isSecret: isHidden, screen, server, words }: Asking, root: JsonOb
     })
   })
 
-/** The values of all fields that are not left out. It fails with a word that ends the form; the end of the input is "". */
+/** The values of all fields that are not skipped. Fails with the word that ended the form, "" for the end of the input. */
 export const complete = (
   asking: Asking,
   root: JsonObject

@@ -1,4 +1,4 @@
-/** The faults of files, for people and programs. */
+/** Shows issues of configuration files. */
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
 import type * as ConfigIssue from "../config/ConfigIssue.ts"
@@ -8,7 +8,7 @@ import type * as Screen from "./Screen.ts"
 
 export const Issue = Schema.Struct({
   severity: Schema.Literal("error", "warning"),
-  /** A word to decide on. */
+  /** The kind, for programs. */
   kind: Schema.String,
   path: orNull(Schema.String),
   line: orNull(Schema.Number),
@@ -29,11 +29,11 @@ export const ofServer = (
 ): ReadonlyArray<ConfigIssue.ConfigIssue> =>
   issues.filter(({ path, server }) => server === name && path === provenance.path)
 
-/** The file with line and column, as far as they are known, and the field. */
+/** File, line and column if known, and field. */
 export const place = ({ at, column, line, path, provider }: ConfigIssue.ConfigIssue): string =>
   [path ?? provider, line ?? [], column ?? []].flat().join(":") + (at === undefined ? "" : ` (${at})`)
 
-/** The place on a line of its own, so that an editor finds it, and the sentence below. */
+/** The place on a separate line, so that terminals and editors recognize it, and the message below. */
 export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyArray<Screen.Line> =>
   issues.flatMap((issue): ReadonlyArray<Screen.Line> => [
     `  ${place(issue)}`,
@@ -44,7 +44,7 @@ export const lines = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): ReadonlyA
     ]
   ])
 
-/** `2 errors, 1 warning`, or nothing. */
+/** `2 errors, 1 warning`, or an empty text. */
 export const count = (issues: ReadonlyArray<ConfigIssue.ConfigIssue>): string => {
   const errors = issues.filter(({ severity }) => severity === "error").length
   const warnings = issues.length - errors

@@ -1,4 +1,4 @@
-/** The times that servers take to answer calls and pings. A ping connects no server. */
+/** Latencies of calls and pings. A ping does not connect a server. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -7,22 +7,22 @@ import type * as McpEvent from "../McpEvent.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
 
 export interface Latency {
-  /** Pings each connected server, all at the same time. */
+  /** Pings all connected servers concurrently. */
   readonly measure: Effect.Effect<void>
-  /** Pings those without a sample. */
+  /** Pings connected servers without a sample. */
   readonly greet: Effect.Effect<void>
-  /** Milliseconds, the newest last; null for an answer that did not come. */
+  /** Milliseconds, the newest last; null for a missing answer. */
   readonly of: (server: string) => ReadonlyArray<number | null>
-  /** The number of calls that have ended since it listens. */
+  /** The number of completed calls since `listen` was started. */
   readonly called: (server: string) => number
-  /** Listens to the calls that are made. Never ends. */
+  /** Records the latencies of calls. Never ends. */
   readonly listen: Effect.Effect<void>
 }
 
 /** The number of samples that are remembered. */
 const kept = 8
 
-/** A longer time counts as no answer. */
+/** The timeout of a ping. */
 const patience = Duration.seconds(5)
 
 export const make = (runtime: McpRuntime.McpRuntime["Type"], timeout = patience): Latency => {
@@ -71,7 +71,7 @@ export const format = (milliseconds: number): string =>
 
 const bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-/** Numbers as bars beside each other, scaled to the highest; null, an answer that did not come, is a cross. */
+/** A bar per sample, scaled to the highest; a cross for a missing answer. */
 export const sparkline = (samples: ReadonlyArray<number | null>): string => {
   const highest = Math.max(0, ...samples.map((sample) => sample ?? 0))
   return samples.map((sample) => {

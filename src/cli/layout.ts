@@ -1,9 +1,9 @@
-/** Texts and tables that fit the columns of a terminal. A pipe has room for all. */
+/** Wraps texts and tables to the width of the terminal. A pipe has no limit. */
 import { fitted, padded, width } from "../text/unicode.ts"
 import * as UntrustedText from "../text/UntrustedText.ts"
 import type * as Screen from "./Screen.ts"
 
-/** A text in lines that are broken at spaces only, so that paths and commands stay whole. */
+/** Wraps a text at spaces only, so that paths and commands stay whole. */
 export const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line = ""
@@ -16,7 +16,7 @@ export const wrapped = (text: string, columns: number): ReadonlyArray<string> =>
   return [...lines, line]
 }
 
-/** The fewest columns of a text, however much stands before it. */
+/** The minimum width of a text. */
 export const least = 20
 
 /** A wrapped text, with every line indented. */
@@ -30,15 +30,15 @@ const gap = 2
 /** A column of a table. */
 export interface Column<A> {
   readonly title: string
-  /** Where there is no room, the column with the highest rank is left out first, and one without a rank never. */
+  /** In a narrow terminal the column with the highest rank is dropped first. A column without a rank is never dropped. */
   readonly rank?: number
   readonly cell: (row: A) => Cell
 }
 
-/** The fewest columns of the first column. */
+/** The minimum width of the first column. */
 const leastFirst = 10
 
-/** The last column is cut before another is left out for it, but not to less than this. */
+/** The last column is cut down to this width before another column is dropped. */
 const enough = 30
 
 const spanOf = (cell: Cell): Screen.Span =>
@@ -46,7 +46,7 @@ const spanOf = (cell: Cell): Screen.Span =>
     ? { text: UntrustedText.escape(cell), style: "plain" }
     : { ...cell, text: UntrustedText.escape(cell.text) }
 
-/** Rows under each other. Where leaving out columns does not help, the first is cut, unless it has to be `whole`. */
+/** Renders a table. If dropping columns is not enough, the first column is cut, unless it must stay `whole`. */
 export const table = <A>(
   columns: ReadonlyArray<Column<A>>,
   rows: ReadonlyArray<A>,

@@ -1,4 +1,4 @@
-/** What servers offer: how a person names a tool, a resource or a prompt, which servers a command asks, and what they lack. */
+/** Finds tools, resources and prompts by the names that people type, and lists them. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -27,8 +27,8 @@ const separators = ["/", "__", ".", ":"]
 const folded = (text: string): string => text.replace(/[^A-Za-z0-9-]+/g, "_").toLowerCase()
 
 /**
- * The server and the tool of `server/tool`, `server.tool` or the name that a model sees: the longest server, where one name
- * begins with another. A tool alone has none.
+ * Splits `server/tool`, `server.tool` or the name for models into server and tool. The longest matching server wins. Not for
+ * a tool without a server.
  */
 export const identify = (ref: string, { servers }: ConfigDiscovery.Discovery): Identity | undefined => {
   const parsed = ToolName.parse(ref)
@@ -45,10 +45,10 @@ export const identify = (ref: string, { servers }: ConfigDiscovery.Discovery): I
 
 export const spelled = ({ server, tool }: Identity): string => `${server}/${tool}`
 
-/** The name as it is typed: in quotes where a shell, or the repl, would take it apart. */
+/** The name as it is typed, quoted if a shell would split it. */
 export const format = (identity: Identity): string => ShellWords.quote(spelled(identity))
 
-/** The server that is named, or those that `--server` names, or all. Their entries must be usable. */
+/** The named server, those of `--server`, or all. Fails for an invalid entry. */
 export const choice =
   (server: string | undefined, shared: Command.Shared, more?: Application.Choice) =>
   (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
@@ -58,7 +58,7 @@ export const choice =
       return { servers: names.length === 0 ? undefined : names, consent: true, ...more }
     })
 
-/** The server of a tool or prompt, which alone has to start; a name without a server could be anywhere. */
+/** Only the server of a tool or prompt, or all servers if the name has no server. */
 export const choiceOf =
   (ref: string, shared: Command.Shared, more?: Application.Choice) =>
   (discovery: ConfigDiscovery.Discovery): Effect.Effect<Application.Choice, Command.Failure> =>
@@ -66,7 +66,7 @@ export const choiceOf =
 
 type Unanswered = ReadonlyArray<ToolCatalog.Missing>
 
-/** The servers whose lists are not there. */
+/** The servers whose lists are missing. */
 export const Missing = Schema.Array(Schema.Struct({ server: Schema.String, ...View.Failure.fields }))
 
 export const missingOf = (all: Unanswered): typeof Missing.Type =>
@@ -95,8 +95,8 @@ interface Wanted {
 }
 
 /**
- * The item that was found. Only a server that has answered can lack one, so the reason of the server that is named, or of
- * the first while there are no items at all, comes before `NotFound`.
+ * The only item that was found. If the named server has not answered, or no server has, its error is more relevant than
+ * `NotFound`.
  */
 export const only = <A>(
   found: ReadonlyArray<A>,
@@ -112,7 +112,7 @@ export const only = <A>(
     return yield* new McpError.NotFound({ server: "", kind, name, suggestions: nearest(name, all) })
   })
 
-/** The tool or prompt of this name: with its server, or alone where only one server has it. */
+/** Finds a tool or prompt by `server/name`, or by name if only one server has it. */
 export const named = <A>(
   kind: "prompt" | "tool",
   name: string,
@@ -133,12 +133,12 @@ export const identityOf = ({ serverName: server, tool }: McpRuntime.RuntimeTool)
   tool: tool.name
 })
 
-/** The tool that a person names, on the server that has it. */
+/** Finds the tool that a person has typed. */
 export const tool = (
   ref: string,
   { ask, discovery, runtime }: Application.Application
 ): Effect.Effect<McpRuntime.RuntimeTool, Command.Failure, Screen.Screen> => {
-  // the runtime knows tools by other names and tools of apps too, and why a tool is withheld
+  // the runtime also knows names for models, tools of apps, and why a tool is withheld
   const found = Effect.catchTag(
     runtime.tool(identify(ref, discovery) ?? ref),
     "NotFound",
@@ -169,7 +169,7 @@ export const resources = ({ resourceTemplates, resources }: Runtime): Effect.Eff
     missing: one.missing
   }), { concurrent: true })
 
-/** A command that lists what servers offer, as a document or as lines. */
+/** A command that lists resources or prompts. */
 export const list = <A, D, I>(
   { args: [server], shared }: Command.Invocation,
   { document, gather, lines, none, shape }: {
@@ -206,7 +206,7 @@ interface Described {
 export const summary = ({ description, title }: Described): string =>
   (description ?? title ?? "").trim().split(/\r?\n/, 1)[0]!
 
-/** The same in the room of one line. */
+/** The summary cut to one line. */
 export const about = (described: Described, columns: number): ReadonlyArray<string> => {
   const text = summary(described)
   return text === "" ? [] : [`    ${fitted(text, Math.max(20, columns - 4))}`]

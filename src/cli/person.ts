@@ -1,4 +1,4 @@
-/** The person at the terminal, who approves calls, answers the questions of servers and logs in, one question at a time. */
+/** Prompts at the terminal: approvals of calls, questions of servers, and logins, one at a time. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
@@ -17,14 +17,14 @@ import type * as Screen from "./Screen.ts"
 
 type Shown = Screen.Screen["Type"]
 
-/** The rows of one page: what fits the smallest usual terminal with its question. */
+/** The size of a page, which fits a terminal of 24 rows with the prompt. */
 const pageRows = 20
 const pageColumns = 80
 
-/** The most characters of arguments that a person is asked to read, page by page. */
+/** The limit of arguments that are shown page by page, in characters. */
 const maxPaged = 25 * Approval.maxShown
 
-/** The lines in pages that fit the screen; a line that is longer than a row takes several. */
+/** Splits the lines into pages. A line that is longer than a row takes several rows. */
 const pages = (lines: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
   const rows = lines.flatMap((line) => line === "" ? [""] : line.match(new RegExp(`.{1,${pageColumns}}`, "gsu")) ?? [])
   return Array.from(
@@ -33,7 +33,7 @@ const pages = (lines: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string
   )
 }
 
-/** Shows each page after a key, and asks at the end; a person who stops before has not seen all, and so refuses. */
+/** Shows the pages one by one and asks after the last. Stopping before the last page denies. */
 const read = (screen: Shown, lines: ReadonlyArray<string>): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     const all = pages(lines)
@@ -46,7 +46,7 @@ const read = (screen: Shown, lines: ReadonlyArray<string>): Effect.Effect<boolea
     return yield* Ask.confirm(screen, "Allow this call?")
   })
 
-/** Asks about a call where a rule wants it, or no rule decides; without a terminal there is no person. */
+/** Asks about calls that a rule sets to `ask` or that no rule covers. Without a terminal no person can be asked. */
 export const approval = (screen: Shown, turns: Effect.Semaphore): Layer.Layer<Approval.Approval> =>
   screen.isInteractive
     ? Approval.layer(
@@ -74,7 +74,7 @@ const declines: Answer = { action: "decline" }
 
 const cancelled: Answer = { action: "cancel" }
 
-/** Typed in the place of an answer. */
+/** Commands that can be typed instead of a value. */
 const words: ReadonlyMap<string, Answer> = new Map<string, Answer>([[".decline", declines], [".cancel", cancelled]])
 
 /** Longer questions are declined, because the server may be a gateway whose question is an approval. */
@@ -82,7 +82,7 @@ const most = 2 * Approval.maxShown
 
 const warning = (text: string): Screen.Line => [{ text, style: "warning" }]
 
-/** The program of a server, or the host that it runs on. */
+/** The command of a local server, or the host of a remote one. */
 const whereabouts = (config: ConfigDiscovery.Found["config"]): string => {
   if (config === undefined) return ""
   if ("url" in config) return URL.canParse(config.url) ? new URL(config.url).host : config.url.split("?")[0]!
@@ -133,10 +133,10 @@ const visit = (screen: Shown, url: string | undefined) =>
     return /^no?$/i.test(text) ? declines : words.get(text) ?? cancelled
   })
 
-/** The length of the longest text in the question, as it would be shown. */
+/** The length of the longest text in the question after escaping. */
 const lengthOf = ({ message, requestedSchema, url = "" }: InputHandlers.Elicitation): number => {
   let longest = 0
-  // also the names of fields, which are shown where a field has no title
+  // keys count too: the name of a field is shown if it has no title
   JSON.stringify([message, url, requestedSchema], (key, value: unknown) => {
     for (const text of [key, value]) {
       if (typeof text === "string") longest = Math.max(longest, UntrustedText.escape(text).length)
@@ -183,7 +183,7 @@ const answer = (
     Effect.onInterrupt(() => screen.err("", "  The question was withdrawn."))
   )
 
-/** The screen without the secrets that are known: a server can put what it was told into a question. */
+/** Redacts known secrets, because a server can put a secret that it was given into a question. */
 const discreet = (screen: Shown, known: Redaction.Redactor["known"]): Shown => {
   const hidden = (line: Screen.Line): Screen.Line =>
     typeof line === "string"
@@ -197,7 +197,7 @@ const discreet = (screen: Shown, known: Redaction.Redactor["known"]): Shown => {
   }
 }
 
-/** Answers the questions of servers, or declines them without a terminal. */
+/** Asks the questions of servers at the terminal, or declines them without one. */
 export const inputs = (
   screen: Shown,
   discovery: ConfigDiscovery.Discovery,
@@ -210,7 +210,7 @@ export const inputs = (
     elicitModes: ["form", "url"]
   })
 
-/** Shows the address of a login, opens a browser, and takes the address at its end in the place of a callback. */
+/** Prints the login URL, opens a browser, and accepts the final URL in place of a callback. */
 export const login = (
   screen: Shown,
   { browser, timeout }: { readonly browser: boolean; readonly timeout: Duration.Duration | undefined }

@@ -1,9 +1,9 @@
 /**
- * The arguments of a tool as words of a command line, in both directions.
+ * Converts the words of a command line to the arguments of a tool, and back.
  *
- * - `key=value`, `--key value`: the text as the type that the schema says: a number, a boolean, one of a list, a text
+ * - `key=value`, `--key value`: converted to the type in the schema
  * - `key:=json`: any JSON
- * - `key=@file`, `key:=@file`: the text of a file, or the JSON in it; `@@` is an `@`
+ * - `key=@file`, `key:=@file`: the text of a file, or the JSON in it; `@@` is a literal `@`
  * - `a.b=1`: a field of an object; `list=1 list=2`: a list
  */
 import * as Duration from "effect/Duration"
@@ -37,7 +37,7 @@ export interface Assignment {
   readonly key: string
   readonly kind: "text" | "json"
   readonly value: string
-  /** The value is the name of the file that holds it. */
+  /** The value is a file name. */
   readonly isFile: boolean
 }
 
@@ -59,10 +59,10 @@ export const read = (word: string): Either.Either<Assignment, Usage> => {
 }
 
 /**
- * All words behind a tool, among them `--key value` for properties of the schema.
+ * Parses the words after the tool, including `--key value` for properties of the schema.
  *
- * @param unknown - where words are options that the command does not have
- * @param options - those that it has, for suggestions
+ * @param unknown - the indices of options that the command does not have
+ * @param options - the options of the command, for suggestions
  */
 export const readAll = (
   words: ReadonlyArray<string>,
@@ -122,7 +122,7 @@ const json = (text: string, where: string): Either.Either<Json, Usage> =>
     () => usage(`invalid JSON in ${where}: ${quote(text.slice(0, 40))}`, "Put JSON in single quotes.")
   )
 
-/** A JSON object that was typed or piped. */
+/** Parses a JSON object. */
 export const object = (text: string, where: string): Either.Either<JsonObject, Usage> =>
   Either.flatMap(
     json(text, where),
@@ -140,11 +140,11 @@ const isOfType: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["object", isObject]
 ])
 
-/** A text as a value of the type, or nothing. */
+/** Converts a text to a type, if possible. */
 const converted = (text: string, type: string): Json | undefined => {
   if (type === "string") return text
   const value = number.test(text) ? Number(text) : Either.getOrUndefined(parseJson(text))
-  // an integer that a number cannot hold would change
+  // an integer beyond the safe range would change its value
   const isExact = typeof value !== "number" || Number.isSafeInteger(value) || !/^-?\d+$/.test(text)
   // the cast: a parser of JSON gives nothing else
   return isExact && isOfType.get(type)?.(value) === true ? value as Json : undefined
@@ -152,7 +152,7 @@ const converted = (text: string, type: string): Json | undefined => {
 
 export const textOf = (value: Json): string => typeof value === "string" ? value : JSON.stringify(value)
 
-/** A text as the first type of the schema that it can be. */
+/** Converts a text to the first type of the schema that it fits. */
 export const typed = (
   root: JsonObject,
   schema: Json | undefined,
@@ -227,7 +227,7 @@ const place = (root: JsonObject, key: string): Either.Either<Place, Usage> => {
   return Either.right({ path, schema })
 }
 
-/** Objects are maps until the end, because their keys are of any kind. */
+/** Objects are built as maps, because keys are untrusted. */
 type Tree = Map<string, Json | Tree>
 
 const treeOf = (value: Json | Tree | undefined): Tree =>
@@ -242,10 +242,7 @@ const compact = (tree: Tree): Json => {
   return isList ? Object.values(valueOf(tree)) : valueOf(tree)
 }
 
-/**
- * The arguments of all assignments, with the contents of their files. A base, which was given as JSON, is sent as it is:
- * nothing of it is checked, and unknown keys are allowed beside it.
- */
+/** Builds the arguments. A base from `--args` is not validated, and allows unknown keys. */
 export const build = (
   schema: JsonObject,
   assignments: ReadonlyArray<Assignment>,
@@ -281,12 +278,12 @@ export const build = (
     )
   })
 
-/** A word that is read as this value: a text if that works, or else JSON. */
+/** The word that parses to this value: `key=text` if possible, else `key:=json`. */
 const wordOf = (schema: JsonObject, name: string, value: Json): string | undefined => {
   const wanted = Screen.jsonText(Object.fromEntries([[name, value]]), 0)
   return [`${name}=${textOf(value).replace(/^@/, "@@")}`, `${name}:=${Screen.jsonText(value, 0)}`].find((word) => {
     const args = Either.flatMap(read(word), (one) => build({ ...schema, required: [] }, [one]))
-    // a word that is escaped when it is shown cannot be copied, and a dash begins an option
+    // an escaped word cannot be copied, and a word with a leading dash is an option
     const isTypable = UntrustedText.escape(word) === word && !word.startsWith("-")
     return isTypable && Either.isRight(args) && Screen.jsonText(args.right, 0) === wanted
   })
@@ -295,7 +292,7 @@ const wordOf = (schema: JsonObject, name: string, value: Json): string | undefin
 const option = (name: string, values: ReadonlyArray<string>): ReadonlyArray<string> =>
   values.flatMap((value) => [`--${name}`, value])
 
-/** The command line of a call. A secret is no part of it: its value is read from a file. */
+/** The command line of a call. Secrets are replaced by a file. */
 export const commandLine = (
   identity: Identity,
   schema: JsonObject,

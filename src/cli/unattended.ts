@@ -1,4 +1,4 @@
-/** The calls that a gateway allows where no rule decides and the client cannot ask a person. */
+/** The calls that a gateway allows if no rule covers them and the client does not support elicitation. */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../config/ConfigDiscovery.ts"
@@ -10,8 +10,8 @@ import type * as Command from "./Command.ts"
 
 export const Unattended = Schema.Struct({
   /**
-   * `approved`: what the person at the terminal of this program approves. `read-only`: the read-only tools of the trusted
-   * servers. Both: what `allow` covers.
+   * `approved`: calls that are approved at the terminal of the gateway. `read-only`: read-only tools of trusted servers.
+   * Both also allow what `allow` covers.
    */
   allows: Schema.Literal("approved", "read-only", "everything"),
   trusted: Schema.Array(Schema.String),
@@ -32,7 +32,7 @@ export const of = (
   const usable = configs.filter(({ blocked, enabled }) => blocked === undefined && enabled !== false)
   const patterns = usable.flatMap(({ name: server }) => {
     const tool = `${server}/*`
-    // a server's name may have characters that a rule cannot have
+    // the name of a server may have characters that are not valid in a rule
     const rule = PermissionRule.parse({ decision: "allow", tool })
     const isRule = Either.isRight(rule) && rule.right.matches({ kind: "tool", server, name: "any" })
     return isRule && !values("allow").includes(tool) ? [`--allow ${ShellWords.quote(tool)}`] : []
@@ -49,7 +49,7 @@ const maxListed = 5
 
 const listed = (names: ReadonlyArray<string>): string => UntrustedText.listed(names, maxListed)
 
-/** What holds for clients that cannot ask a person, printed at the start. */
+/** What is printed at the start. */
 export const banner = ({ allow, allows, options, trusted }: Unattended): ReadonlyArray<string> => {
   if (allows === "everything") {
     return ["Calls that no rule covers are allowed (--caller-decides): the client must ask its user before each call."]

@@ -1,4 +1,4 @@
-/** Asks for a tool and its arguments step by step, and shows the command line that does the same. */
+/** Prompts for a tool and its arguments, and prints the resulting command line. */
 import * as Effect from "effect/Effect"
 import * as McpError from "../McpError.ts"
 import type * as McpRuntime from "../McpRuntime.ts"
@@ -14,11 +14,11 @@ import * as Arguments from "./toolArguments.ts"
 export interface Chosen {
   readonly found: McpRuntime.RuntimeTool
   readonly args: JsonRpc.JsonObject
-  /** Whether it is to be called now. */
+  /** True if the tool is to be called now. */
   readonly isWanted: boolean
 }
 
-/** One of these names, as a form with one field. */
+/** Asks for one of these names. */
 const among = (screen: Screen.Screen["Type"], label: string, names: ReadonlyArray<readonly [string, string]>) => {
   const oneOf = names.map(([name, about]) => ({ const: name, title: about === "" ? name : `${name}  ${about}` }))
   const schema = { properties: { [label]: { oneOf } }, required: [label] }
@@ -44,7 +44,7 @@ const toolOf = (screen: Screen.Screen["Type"], { ask, runtime }: Application.App
     return own.find(({ tool }) => tool.name === name)!
   })
 
-/** The end of the input ends the program, as Ctrl-C does. */
+/** The end of the input ends the program, like Ctrl-C. */
 export const run = (
   ref: string | undefined,
   application: Application.Application,
