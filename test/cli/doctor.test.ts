@@ -169,7 +169,7 @@ const broken: ReadonlyArray<Broken> = [
   {
     name: "a process of another protocol version",
     entry: fleet("ver-ancient"),
-    cause: "it speaks another version of the protocol",
+    cause: "it uses another version of the protocol",
     hint: /^Update the server/,
     step: "initialize",
     code: 4
