@@ -90,7 +90,7 @@ export const print = (
 ) => {
   const { host, roots = [["mcpServers"]] } = dialect
   const environment = variables()
-  const place: Locate.Place = {
+  const machine: Locate.Machine = {
     platform,
     variables: environment,
     started: (name) => environment[name],
@@ -101,7 +101,7 @@ export const print = (
     plugins: [],
     app: options.app
   }
-  const found = Locate.locate(place, options, [{ host, isOfWorkspace: false }]).filter((source) =>
+  const found = Locate.locate(machine, options, [{ host, isOfWorkspace: false }]).filter((source) =>
     source.dialect === dialect && source.scope === "user" && source.origin === "home" &&
     !locationsNamed(dialect, source.path).some(({ policyOnly }) => policyOnly === true) &&
     source.pointer === undefined && !source.path.includes("*")

@@ -15,7 +15,7 @@ import type * as ConfigIssue from "./ConfigIssue.ts"
 import * as Discover from "./discover.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as HostEnvironment from "./HostEnvironment.ts"
-import { locate, type Place } from "./locate.ts"
+import { locate, type Machine } from "./locate.ts"
 import { home as homeOf } from "./paths.ts"
 import type * as Scope from "./Scope.ts"
 import * as ServerConfig from "./ServerConfig.ts"
@@ -165,8 +165,8 @@ const between = (path: Path.Path, from: string, to: string): ReadonlyArray<strin
   return folders
 }
 
-/** The place of this process; the workspace can be another one each time. */
-const placing = Effect.gen(function*() {
+/** The machine of this process; the workspace can be another one each time. */
+const machineOf = Effect.gen(function*() {
   const files = yield* ConfigFiles.ConfigFiles
   const path = yield* Path.Path
   const host = yield* HostEnvironment.HostEnvironment
@@ -180,7 +180,7 @@ const placing = Effect.gen(function*() {
         () => directory
       )
       : yield* files.realPath(path.resolve(options.root))
-    const place: Place = {
+    const machine: Machine = {
       platform: host.platform,
       variables: host.variables(),
       started: (name) => Object.hasOwn(atStart, name) ? atStart[name] : undefined,
@@ -191,7 +191,7 @@ const placing = Effect.gen(function*() {
       plugins: options.plugins.map((plugin) => path.resolve(plugin)),
       app: options.app
     }
-    return place
+    return machine
   })
 })
 
@@ -202,9 +202,9 @@ export const nativePaths = (
 ): Effect.Effect<ReadonlyArray<string>, never, ConfigFiles.ConfigFiles | Path.Path> =>
   Effect.gen(function*() {
     const all = { ...defaults, ...options, files: [] }
-    const place = yield* (yield* placing)(all)
-    const isHere = (distance: number): boolean => scope === "user" || distance === place.folders.length - 1
-    return locate(place, all, [])
+    const machine = yield* (yield* machineOf)(all)
+    const isHere = (distance: number): boolean => scope === "user" || distance === machine.folders.length - 1
+    return locate(machine, all, [])
       .filter((source) => source.dialect.host === "native" && source.scope === scope && isHere(source.distance))
       .map(({ path }) => path)
   })
@@ -213,8 +213,8 @@ const followed = (options: () => Options) =>
   Effect.gen(function*() {
     const files = yield* ConfigFiles.ConfigFiles
     const trust = yield* Trust.Trust
-    const place = yield* placing
-    const look = Discover.make({ files, trust, options, place: Effect.suspend(() => place(options())) })
+    const machine = yield* machineOf
+    const look = Discover.make({ files, trust, options, machine: Effect.suspend(() => machine(options())) })
     const watched = yield* SubscriptionRef.make<ReadonlyArray<string>>([])
     // the last discovery, so that a new subscriber misses nothing since
     let last: Discovery | undefined

@@ -148,21 +148,23 @@ const narrowed = (config: Templates, { warnings }: Notes): Templates => {
 }
 
 /** The literal variables of an entry. Empty for an origin with the right to the environment, which is read in their place. */
-const ownVariables = ({ expansion: { onlyOwn, origin, own }, ...config }: Templates): ReadonlyMap<string, string> => {
-  const env = "env" in config && (onlyOwn === true || !Scope.rights(origin).environment) ? config.env : undefined
-  return new Map([...(env ?? []), ...(own ?? [])].flatMap(([name, value]) => {
+const entryVariablesOf = ({ expansion, ...config }: Templates): ReadonlyMap<string, string> => {
+  const { entryVariables = [], onlyEntryVariables, origin } = expansion
+  const readsEnv = onlyEntryVariables === true || !Scope.rights(origin).environment
+  const env = "env" in config && readsEnv ? config.env ?? [] : []
+  return new Map([...env, ...entryVariables].flatMap(([name, value]) => {
     const text = Interpolation.plainText(Redacted.value(value))
     return text === undefined ? [] : [[name, text]]
   }))
 }
 
 const askingOf = (config: Templates, environment: Access.Asking["environment"]): Access.Asking => {
-  const { grants, inputs = [], onlyOwn, origin, builtins } = config.expansion
+  const { grants, inputs = [], onlyEntryVariables, origin, builtins } = config.expansion
   return {
     origin,
     grants,
-    own: ownVariables(config),
-    environment: onlyOwn === true ? {} : environment,
+    entryVariables: entryVariablesOf(config),
+    environment: onlyEntryVariables === true ? {} : environment,
     builtins,
     answers: new Map(),
     hidden: new Set(inputs.flatMap(({ id, secret }) => secret === true ? [id] : []))
@@ -279,7 +281,7 @@ const withEnvFile = (
   { secrets, warnings }: Notes
 ): Effect.Effect<ServerConfig.ServerConfig, Failure> => {
   if (config.transport !== "stdio" || config.envFile === undefined) return Effect.succeed(config)
-  const { env: own = new Map<string, Redacted.Redacted>(), envFile, ...rest } = config
+  const { env: written = new Map<string, Redacted.Redacted>(), envFile, ...rest } = config
   const path = Paths.absolute(envFile, expansion?.directory, Paths.home(expansion, host))
   const isFree = expansion === undefined || Scope.rights(expansion.origin).substitute
   return sources.file(path, isFree ? undefined : expansion.root ?? expansion.directory).pipe(
@@ -293,9 +295,9 @@ const withEnvFile = (
           continue
         }
         env.set(name, Redacted.make(value))
-        if (!own.has(name) && Secrets.isSecret({ kind: "env", name }, value)) secrets.add(value)
+        if (!written.has(name) && Secrets.isSecret({ kind: "env", name }, value)) secrets.add(value)
       }
-      return { ...rest, env: new Map([...env, ...own]) }
+      return { ...rest, env: new Map([...env, ...written]) }
     })
   )
 }

@@ -101,11 +101,11 @@ export const Expansion = Schema.Struct({
   /** The folder whose files may be read, if the origin has no right to read others. */
   root: Schema.optional(Schema.String),
   /** Variables of the entry that `${env:…}` is read from before the environment, where the host has such a rule. */
-  own: Schema.optional(
+  entryVariables: Schema.optional(
     Schema.ReadonlyMapFromSelf({ key: Schema.String, value: Schema.RedactedFromSelf(Schema.String) })
   ),
   /** `${env:…}` is read from these variables only, whatever the environment has. */
-  onlyOwn: Schema.optional(Schema.Boolean),
+  onlyEntryVariables: Schema.optional(Schema.Boolean),
   /** The identity of the entry in policies. */
   fingerprint: Schema.optional(Schema.String),
   /** The `${input:…}` that the file declares. */

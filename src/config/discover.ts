@@ -25,7 +25,7 @@ import * as Access from "./variableAccess.ts"
 
 /** What all servers of a discovery share. */
 interface Around {
-  readonly place: Locate.Place
+  readonly machine: Locate.Machine
   readonly options: ConfigDiscovery.Options
   readonly policies: ReadonlyArray<ServerPolicy.Policy>
   /** The invalid entries of files, which are reported already. */
@@ -48,13 +48,13 @@ const expansionOf = (
   merged: Merge.Merged,
   entry: ServerEntry.Entry,
   fingerprint: string,
-  { options, place: { home, platform, root } }: Around
+  { options, machine: { home, platform, root } }: Around
 ): Scope.Expansion => {
   const { path, provider, scope } = merged.provenance
   const configDir = path === undefined ? root : folderOf(path)
   // relative paths of the workspace begin there, and those of other files at the file
   const isOfRoot = path === undefined || scope === "project" || scope === "local"
-  const isOnlyOwn = options.expandFrom === "entry" ||
+  const onlyEntryVariables = options.expandFrom === "entry" ||
     Dialect.find(provider)?.variables?.fromEntry?.includes(scope) === true
   return {
     origin: originOf(merged),
@@ -72,9 +72,9 @@ const expansionOf = (
     root,
     fingerprint,
     ...(entry.transport !== "stdio" && entry.env !== undefined
-      ? { own: new Map(Array.from(entry.env, ([name, text]) => [name, Redacted.make(text)])) }
+      ? { entryVariables: new Map(Array.from(entry.env, ([name, text]) => [name, Redacted.make(text)])) }
       : undefined),
-    ...(isOnlyOwn ? { onlyOwn: true } : undefined),
+    ...(onlyEntryVariables ? { onlyEntryVariables } : undefined),
     ...(merged.inputs === undefined ? undefined : { inputs: merged.inputs })
   }
 }
@@ -111,12 +111,12 @@ const candidateOf = (
 /** The configuration of an owner of a name, its state as far as it does not depend on trust, and its issues. */
 const decide = (around: Around) => (merged: Merge.Merged): Draft => {
   const { dropped, name, provenance, sameAs, shadows, sources } = merged
-  const { place, policies } = around
+  const { machine, policies } = around
   const about = { ...provenance, server: name }
   const error = (kind: ConfigIssue.EntryFault, why?: ConfigIssue.Detail) => ConfigIssue.make(about, "error", kind, why)
   const fingerprint = merged._tag === "Given"
     ? Fingerprint.of(merged.config)
-    : Fingerprint.entry(merged, sources.length === 0 ? [provenance] : sources, place.root)
+    : Fingerprint.entry(merged, sources.length === 0 ? [provenance] : sources, machine.root)
   const base = { name, provenance, shadows, sources, sameAs, fingerprint }
   const invalid = (kind: ConfigIssue.EntryFault, issue: ConfigIssue.ConfigIssue): Draft => ({
     found: { ...base, state: { _tag: "Invalid", kind }, entry: undefined, config: undefined },
@@ -179,7 +179,7 @@ const decide = (around: Around) => (merged: Merge.Merged): Draft => {
 const trusted = (
   { found, issues }: Draft,
   status: Trust.Status | undefined,
-  environment: Locate.Place["variables"]
+  environment: Locate.Machine["variables"]
 ): Draft => {
   const { config, provenance, state } = found
   if (config === undefined || config.blocked !== undefined) return { found, issues }
@@ -209,15 +209,15 @@ export interface Requirements {
   readonly options: () => ConfigDiscovery.Options
   readonly files: ConfigFiles.ConfigFiles["Type"]
   readonly trust: Trust.Trust["Type"]
-  readonly place: Effect.Effect<Locate.Place>
+  readonly machine: Effect.Effect<Locate.Machine>
 }
 
 /** A discovery, with every path that was looked at, whether it exists or not. */
-export const make = ({ files: disk, options: current, place: here, trust }: Requirements) => {
+export const make = ({ files: disk, options: current, machine: described, trust }: Requirements) => {
   const read = ReadFiles.reading(disk)
   return Effect.gen(function*() {
-    const [options, place] = [current(), yield* here]
-    const { files, issues, paths } = yield* read(place, options)
+    const [options, machine] = [current(), yield* described]
+    const { files, issues, paths } = yield* read(machine, options)
     const policies = files.flatMap(({ policy }) => policy ?? [])
     const items = files.flatMap(({ items }) => items)
     // every file may disable, and those of the workspace may not enable
@@ -225,7 +225,7 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
     const enabling = files.filter(({ origin }) => Scope.rights(origin).start)
     const on = new Set([...options.enable, ...enabling.flatMap(({ switches }) => switches?.on ?? [])])
     const around: Around = {
-      place,
+      machine,
       options,
       policies,
       reported: new Set(items.filter(({ _tag }) => _tag === "Invalid").map(({ provenance }) => provenance)),
@@ -236,7 +236,7 @@ export const make = ({ files: disk, options: current, place: here, trust }: Requ
     const reviewed = yield* trust.review(candidates)
     const statuses = new Map(reviewed.map(({ candidate, status }) => [candidate, status]))
     const decided = drafts.map((draft) =>
-      trusted(draft, draft.candidate && statuses.get(draft.candidate), place.variables)
+      trusted(draft, draft.candidate && statuses.get(draft.candidate), machine.variables)
     )
     const servers = decided.map(({ found }) => found).filter((found) => !isHidden(options, found))
     const discovery: ConfigDiscovery.Discovery = {

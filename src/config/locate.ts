@@ -7,7 +7,7 @@ import { pathsOf } from "./paths.ts"
 import type * as Scope from "./Scope.ts"
 
 /** The machine and the workspace of one discovery. */
-export interface Place {
+export interface Machine {
   readonly platform: string
   readonly variables: Readonly<Record<string, string | undefined>>
   /** A variable as it was when the process started: the rules of an administrator do not follow later changes. */
@@ -30,8 +30,8 @@ export interface Source extends Omit<Merge.Layer, "items"> {
   readonly path: string
   readonly format: Document.Format
   readonly pointer: ReadonlyArray<string> | undefined
-  /** Read without an import, so that its own `imports` count. */
-  readonly isOwn: boolean
+  /** Read because of an import, so that its own `imports` do not count. */
+  readonly isImported: boolean
   /** The options name this file, so that its absence is a fault. */
   readonly isNamed: boolean
 }
@@ -53,12 +53,12 @@ export const dialectsOf = (host: string): ReadonlyArray<Dialect.Dialect> =>
 
 /** The host that knows most of a path, without the beginning that differs from machine to machine. */
 const hostOf = (path: string): Dialect.Dialect => {
-  const place = `/${path.replaceAll("\\", "/")}`
+  const wanted = `/${path.replaceAll("\\", "/")}`
   let best = { dialect: Dialect.native, length: 0 }
   for (const dialect of Dialect.all) {
     for (const pattern of dialect.locations.filter(({ scope }) => scope !== "plugin").flatMap(pathsOf)) {
       const ending = pattern.replace(/^.*[}~]\//, "/")
-      const isEnding = ending.startsWith("/") && !ending.includes("*") && place.endsWith(ending)
+      const isEnding = ending.startsWith("/") && !ending.includes("*") && wanted.endsWith(ending)
       if (isEnding && ending.length > best.length) best = { dialect, length: ending.length }
     }
   }
@@ -68,14 +68,14 @@ const hostOf = (path: string): Dialect.Dialect => {
 const slashes = (path: string): string => path.replaceAll("\\", "/").replace(/(?<=.)\/+$/, "")
 
 /** An empty variable is none, because it is no path. */
-const variable = ({ variables }: Place, name: string): string | undefined =>
+const variable = ({ variables }: Machine, name: string): string | undefined =>
   Object.hasOwn(variables, name) ? variables[name] || undefined : undefined
 
 /** The folders that each word in braces stands for, nearest first. */
-const foldersOf = (place: Place): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const { app, folders, home, platform, plugins, root } = place
-  const roaming = variable(place, "APPDATA") ?? `${home}/AppData/Roaming`
-  const config = platform === "win32" ? roaming : variable(place, "XDG_CONFIG_HOME") ?? `${home}/.config`
+const foldersOf = (machine: Machine): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const { app, folders, home, platform, plugins, root } = machine
+  const roaming = variable(machine, "APPDATA") ?? `${home}/AppData/Roaming`
+  const config = platform === "win32" ? roaming : variable(machine, "XDG_CONFIG_HOME") ?? `${home}/.config`
   const editors = platform === "darwin" ? `${home}/Library/Application Support` : config
   const words: Readonly<Record<string, ReadonlyArray<string>>> = {
     home: [home],
@@ -85,21 +85,21 @@ const foldersOf = (place: Place): ReadonlyMap<string, ReadonlyArray<string>> => 
     app: [app],
     config: [config],
     appdata: [roaming],
-    localappdata: [variable(place, "LOCALAPPDATA") ?? `${home}/AppData/Local`],
-    programdata: [variable(place, "PROGRAMDATA") ?? variable(place, "ProgramData") ?? "C:/ProgramData"],
+    localappdata: [variable(machine, "LOCALAPPDATA") ?? `${home}/AppData/Local`],
+    programdata: [variable(machine, "PROGRAMDATA") ?? variable(machine, "ProgramData") ?? "C:/ProgramData"],
     vscode: ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"].map((editor) => `${editors}/${editor}/User`)
   }
   return new Map(Object.entries(words).map(([word, paths]) => [word, paths.map(slashes)]))
 }
 
-const patternsOf = (place: Place, location: Dialect.Location): ReadonlyArray<string> => {
+const patternsOf = (machine: Machine, location: Dialect.Location): ReadonlyArray<string> => {
   const [name, rest] = location.variable ?? []
-  const folder = name === undefined ? undefined : variable(place, name)
+  const folder = name === undefined ? undefined : variable(machine, name)
   // only the name of the variable is a part of the pattern, because its value can have braces
   if (folder !== undefined) return [rest === "" ? `{${name}}` : `{${name}}/${rest}`]
   const { path } = location
   if (typeof path === "string" || Array.isArray(path)) return pathsOf(location)
-  return Object.entries(path).flatMap(([platform, paths]) => platform === place.platform ? paths ?? [] : [])
+  return Object.entries(path).flatMap(([platform, paths]) => platform === machine.platform ? paths ?? [] : [])
 }
 
 const formats: ReadonlyMap<string, Document.Format> = new Map([
@@ -119,7 +119,7 @@ const sourceOf = (
   dialect: Dialect.Dialect,
   { exclusive = false, format, origin, pointer, scope }: Omit<Dialect.Location, "path">,
   path: string,
-  at: Pick<Source, "rank" | "distance" | "isOwn" | "isNamed">
+  at: Pick<Source, "rank" | "distance" | "isImported" | "isNamed">
 ): Source => ({
   dialect,
   provider: dialect.host,
@@ -137,14 +137,14 @@ const sourceOf = (
  * that two dialects know is read by the first of them. More imports only add sources at the end.
  */
 export const locate = (
-  place: Place,
+  machine: Machine,
   { enableProjectConfig, enableUserConfig }: ConfigDiscovery.Options,
   imports: ReadonlyArray<Import>
 ): ReadonlyArray<Source> => {
-  const words = foldersOf(place)
+  const words = foldersOf(machine)
   const foldersIn = (word: string): ReadonlyArray<string> => {
-    const folder = variable(place, word)
-    return words.get(word) ?? (folder === undefined ? [] : [slashes(folder).replace(/^~/, () => slashes(place.home))])
+    const folder = variable(machine, word)
+    return words.get(word) ?? (folder === undefined ? [] : [slashes(folder).replace(/^~/, () => slashes(machine.home))])
   }
   const expanded = (pattern: string): ReadonlyArray<string> => {
     const [, before = "", word, after = ""] = /^([^{]*)\{(\w+)\}(.*)$/.exec(pattern.replace(/^~/, "{home}")) ?? []
@@ -152,31 +152,31 @@ export const locate = (
       ? [pattern]
       : foldersIn(word).flatMap((folder) => expanded(after).map((rest) => before + folder + rest))
   }
-  const sources = place.files.map(({ host, path }, rank) => {
+  const sources = machine.files.map(({ host, path }, rank) => {
     const dialect = host === undefined ? hostOf(path) : Dialect.find(host) ?? Dialect.native
     return sourceOf(dialect, { scope: "session", origin: "code" }, path, {
       rank,
       distance: 0,
-      isOwn: true,
+      isImported: false,
       isNamed: true
     })
   })
   const keys = new Set<string>()
-  const add = (dialect: Dialect.Dialect, location: Dialect.Location, own?: ReadonlySet<string>): void => {
+  const add = (dialect: Dialect.Dialect, location: Dialect.Location, direct?: ReadonlySet<string>): void => {
     const { origin, scope } = location
     if ((!enableProjectConfig && origin === "workspace") || (!enableUserConfig && origin === "home")) return
-    const pointer = location.pointer?.map((part) => part.replace("{root}", () => place.root))
-    for (const pattern of patternsOf(place, location)) {
+    const pointer = location.pointer?.map((part) => part.replace("{root}", () => machine.root))
+    for (const pattern of patternsOf(machine, location)) {
       // a file of the workspace is as far away as the folder of the workspace
       const isAtRoot = location.pointer?.includes("{root}") === true || pattern.includes("{root}")
       for (const [index, path] of expanded(pattern).entries()) {
         const key = [path, scope, ...(pointer ?? [])].join("\0")
-        if (keys.has(key) || (own?.has(path) === true && scope !== "local")) continue
+        if (keys.has(key) || (direct?.has(path) === true && scope !== "local")) continue
         keys.add(key)
         sources.push(sourceOf(dialect, { ...location, pointer }, path, {
           rank: sources.length,
-          distance: pattern.includes("{dir}") ? index : isAtRoot ? place.folders.length - 1 : 0,
-          isOwn: own === undefined,
+          distance: pattern.includes("{dir}") ? index : isAtRoot ? machine.folders.length - 1 : 0,
+          isImported: direct !== undefined,
           isNamed: false
         }))
       }
@@ -185,11 +185,11 @@ export const locate = (
   for (const dialect of Dialect.all) {
     for (const location of dialect.locations) if (location.always === true) add(dialect, location)
   }
-  const own = new Set(sources.map(({ path }) => path))
+  const direct = new Set(sources.map(({ path }) => path))
   for (const { host, isOfWorkspace } of imports) {
     for (const dialect of dialectsOf(host)) {
       for (const location of dialect.locations) {
-        if (!isOfWorkspace || location.origin === "workspace") add(dialect, location, own)
+        if (!isOfWorkspace || location.origin === "workspace") add(dialect, location, direct)
       }
     }
   }

@@ -55,7 +55,7 @@ interface Asked extends Locate.Import {
 /** The hosts that the options import, and then those that files import. */
 const askedBy = (options: ConfigDiscovery.Options, files: ReadonlyArray<File>): ReadonlyArray<Asked> => [
   ...options.imports.map((host): Asked => ({ host, isOfWorkspace: false, by: undefined })),
-  ...files.filter(({ isOwn }) => isOwn).flatMap((by) =>
+  ...files.filter(({ isImported }) => !isImported).flatMap((by) =>
     (by.imports ?? []).map((host): Asked => ({ host, isOfWorkspace: !Scope.rights(by.origin).start, by }))
   )
 ]
@@ -79,7 +79,7 @@ const large = 1024 * 1024
 /** Reads files. It remembers the last good content of each while the file exists, and decodes no content twice. */
 export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
   let before: ReadonlyMap<string, Content> = new Map()
-  return Effect.fnUntraced(function*(place: Locate.Place, options: ConfigDiscovery.Options) {
+  return Effect.fnUntraced(function*(machine: Locate.Machine, options: ConfigDiscovery.Options) {
     const now = new Map<string, Content>()
     const { strict } = options
 
@@ -107,7 +107,7 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
       const digest = sha256(found.bytes)
       let content = last
       if (content?.digest !== digest) {
-        const variable = place.started
+        const variable = machine.started
         const options = {
           host: provider,
           scope,
@@ -141,7 +141,7 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
       }
       const loading = yield* Effect.fork(Document.decoder(new Set(wanted.map(({ format }) => format))))
       for (const some of Arr.chunksOf(wanted, together)) {
-        const contents = yield* disk.readAll(some.map(({ origin, path }) => ({ path, origin, root: place.root })))
+        const contents = yield* disk.readAll(some.map(({ origin, path }) => ({ path, origin, root: machine.root })))
         const decode = yield* Fiber.join(loading)
         for (const [at, source] of some.entries()) {
           const content = contents[at]
@@ -153,10 +153,10 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
       return files
     })
 
-    const early = Locate.locate(place, options, askedBy(options, []))
+    const early = Locate.locate(machine, options, askedBy(options, []))
     const first = yield* readAll(early)
     const asked = askedBy(options, first)
-    const sources = asked.length === options.imports.length ? early : Locate.locate(place, options, asked)
+    const sources = asked.length === options.imports.length ? early : Locate.locate(machine, options, asked)
     const second = yield* readAll(sources.slice(early.length))
     before = now
     const files = [...first, ...second].filter(permitted(first))
@@ -174,8 +174,8 @@ export const reading = (disk: ConfigFiles.ConfigFiles["Type"]) => {
  * has written for a host is left out only by an administrator.
  */
 const permitted = (files: ReadonlyArray<File>): (file: File) => boolean => {
-  const lists = files.flatMap(({ document, isOwn, origin, provider, scope }) => {
-    const providers = isOwn && provider === "native" && Scope.rights(origin).allow
+  const lists = files.flatMap(({ document, isImported, origin, provider, scope }) => {
+    const providers = !isImported && provider === "native" && Scope.rights(origin).allow
       ? policyTable(document).get("providers")
       : undefined
     // a value that is no list was meant as a limit

@@ -58,7 +58,8 @@ const isServer = (value: Value | undefined): boolean =>
 const holdsServers = (value: Value | undefined): boolean =>
   isTable(value) && value.size > 0 && Array.from(value.values()).every(isServer)
 
-interface Place {
+/** A part of a document that holds servers. */
+interface Found {
   readonly way: ReadonlyArray<string>
   readonly servers: Value
   /** It is one server, and the way leads to it and not to a map of servers. */
@@ -68,9 +69,9 @@ interface Place {
 type Report = (issue: Document.DocumentIssue) => void
 
 /** Where the servers of a document are. */
-const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, report: Report): ReadonlyArray<Place> => {
+const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, report: Report): ReadonlyArray<Found> => {
   const { path, pointer, scope, strict } = context
-  const at = (way: ReadonlyArray<string>): ReadonlyArray<Place> => {
+  const at = (way: ReadonlyArray<string>): ReadonlyArray<Found> => {
     const servers = partAt(root, way)
     return servers === undefined ? [] : [{ way, servers }]
   }
@@ -80,11 +81,11 @@ const find = (row: Dialect.Dialect, root: Table, context: Dialect.Context, repor
     const right = roots.findLast((root) => root.includes("_") === (path?.endsWith(".toml") === true)) ?? roots.at(-1)
     report({ kind, severity: "warning", at, detail: right && `use ${right}` })
   }
-  const places = waysOf(row, context).flatMap(at)
-  if (places.length > 1 && row.firstRoot === true) {
-    return places.filter(({ servers }) => !isServer(servers)).slice(0, 1)
+  const found = waysOf(row, context).flatMap(at)
+  if (found.length > 1 && row.firstRoot === true) {
+    return found.filter(({ servers }) => !isServer(servers)).slice(0, 1)
   }
-  if (places.length > 0) return places
+  if (found.length > 0) return found
   const isOfOthers = isShared(row, context)
   if (row.single === true && !isOfOthers && isServer(root)) {
     return [{ way: [], servers: new Map([[nameOfFile(path ?? "").replace(/\.[^.]*$/, ""), root]]), isSingle: true }]
@@ -163,18 +164,18 @@ export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Conte
   ]
   if (issues.some(({ severity }) => severity === "error")) return { ...nothing, issues }
   const report: Report = (issue) => void issues.push(issue)
-  const places = isRules(row, context) ? [] : find(row, root, context, report)
+  const found = isRules(row, context) ? [] : find(row, root, context, report)
   const broken = (kind: ConfigIssue.FileFault, about: Pick<Document.DocumentIssue, "at" | "detail">) => ({
     ...nothing,
     issues: [...issues, { kind, severity: "error" as const, ...about }]
   })
   const sizeOf = (servers: Value): number => isTable(servers) ? servers.size : list(servers).length
-  if (places.reduce((sum, { servers }) => sum + sizeOf(servers), 0) > mostServers) {
+  if (found.reduce((sum, { servers }) => sum + sizeOf(servers), 0) > mostServers) {
     return broken("too-many-entries", { detail: `more than ${mostServers} servers` })
   }
   const items = new Map<string, Item>()
   const declared = new Map<string, Dialect.Input>()
-  for (const { isSingle, servers, way } of places) {
+  for (const { isSingle, servers, way } of found) {
     if (!isTable(servers) && !(isList(servers) && row.list === true)) {
       return broken("servers-not-a-map", { at: way.join("/") })
     }

@@ -16,7 +16,7 @@ export interface Asking {
   /** The variables that the entry was allowed to read. */
   readonly grants: ReadonlyArray<string>
   /** The literal variables of the entry itself, which it may always read. */
-  readonly own: ReadonlyMap<string, string>
+  readonly entryVariables: ReadonlyMap<string, string>
   /** Of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The values of `${var:…}`. */
@@ -68,7 +68,7 @@ const inHost = (template: string): ReadonlySet<string> => {
  * read their own literal variables, granted ones, and harmless ones where nothing is sent. A host name, a command and a
  * folder never hold a credential, because they are shown.
  */
-const permits = ({ grants, hidden, origin, own, builtins }: Asking, field: Field, template: string) => {
+const permits = ({ builtins, entryVariables, grants, hidden, origin }: Asking, field: Field, template: string) => {
   const rights = Scope.rights(origin)
   const isShown = field === "command" || field === "cwd"
   const isSent = field === "url" || field === "header"
@@ -89,7 +89,7 @@ const permits = ({ grants, hidden, origin, own, builtins }: Asking, field: Field
       case "env":
         if (rights.environment || Object.hasOwn(builtins, name)) return true
         if (field === "command") return false
-        if (own.has(name)) return true
+        if (entryVariables.has(name)) return true
         if (isCredential(name) && (isShown || hosts.has(name))) return false
         return grants.includes(name) || (!isSent && isHarmless(name))
     }
@@ -123,9 +123,12 @@ export const nextStep = ({ kind, reference }: Failure, host: string | undefined)
 export const valueIn = (record: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
-const valueOf = ({ answers, environment, own, builtins }: Asking, { kind, name }: Interpolation.Reference) => {
+const valueOf = (
+  { answers, builtins, entryVariables, environment }: Asking,
+  { kind, name }: Interpolation.Reference
+) => {
   // some hosts write built-in variables like those of the environment, which have no such names
-  if (kind === "env") return own.get(name) ?? valueIn(builtins, name) ?? valueIn(environment, name)
+  if (kind === "env") return entryVariables.get(name) ?? valueIn(builtins, name) ?? valueIn(environment, name)
   return kind === "var" ? valueIn(builtins, name) : kind === "unknown" ? undefined : answers.get(`${kind}:${name}`)
 }
 

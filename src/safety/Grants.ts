@@ -16,7 +16,7 @@ import type * as PermissionRule from "./PermissionRule.ts"
 /**
  * The subject of grants. `identity` is that of the configuration: another server of the same name has none of its grants.
  */
-export interface Place extends Pick<PermissionRule.Subject, "kind" | "server" | "name"> {
+export interface Target extends Pick<PermissionRule.Subject, "kind" | "server" | "name"> {
   readonly identity: string
 }
 
@@ -33,10 +33,10 @@ export type Grant = typeof Grant.Type
 
 export class Grants extends Context.Tag("effect-mcp-runtime/safety/Grants")<Grants, {
   /** None where they cannot be read. */
-  readonly find: (place: Place) => Effect.Effect<ReadonlyArray<Grant>>
+  readonly find: (target: Target) => Effect.Effect<ReadonlyArray<Grant>>
   /** Replaces the grant for the same arguments. */
-  readonly add: (place: Place, grant: Grant) => Effect.Effect<void, McpError.TrustNotKept>
-  readonly remove: (place: Place) => Effect.Effect<void, McpError.TrustNotKept>
+  readonly add: (target: Target, grant: Grant) => Effect.Effect<void, McpError.TrustNotKept>
+  readonly remove: (target: Target) => Effect.Effect<void, McpError.TrustNotKept>
 }>() {}
 
 /** Grants for one tool; a new one replaces the oldest. */
@@ -47,18 +47,18 @@ export const make: Effect.Effect<Grants["Type"], never, TrustStore.TrustStore> =
   TrustStore.TrustStore,
   (store) => {
     const grants = TrustStore.documents(store, "grants", Schema.Array(Grant))
-    const keyOf = ({ identity, kind, name, server }: Place) => [identity, server, kind, name]
-    const notKept = ({ server }: Place) =>
+    const keyOf = ({ identity, kind, name, server }: Target) => [identity, server, kind, name]
+    const notKept = ({ server }: Target) =>
       Effect.mapError(({ detail }: TrustStore.Unusable) => new McpError.TrustNotKept({ server, detail }))
     return {
-      find: (place) =>
-        Effect.match(grants.get(keyOf(place)), { onFailure: () => [], onSuccess: ({ value = [] }) => value }),
-      add: (place, grant) =>
-        notKept(place)(grants.update(keyOf(place), ({ value = [] }) => [
+      find: (target) =>
+        Effect.match(grants.get(keyOf(target)), { onFailure: () => [], onSuccess: ({ value = [] }) => value }),
+      add: (target, grant) =>
+        notKept(target)(grants.update(keyOf(target), ({ value = [] }) => [
           ...value.filter(({ args }) => args !== grant.args).slice(1 - maxGrants),
           grant
         ])),
-      remove: (place) => notKept(place)(grants.remove(keyOf(place)))
+      remove: (target) => notKept(target)(grants.remove(keyOf(target)))
     }
   }
 )
@@ -81,27 +81,27 @@ export const identityOf = (config: ServerConfig.ServerConfig, user: string | und
   return sha256(JSON.stringify([Fingerprint.of(config), folder, ...(user === undefined ? [] : [user])]))
 }
 
-export const placeOf = (
+export const targetOf = (
   config: ServerConfig.ServerConfig,
   { kind, name }: Pick<PermissionRule.Subject, "kind" | "name">,
   user: string | undefined
-): Place => ({ identity: identityOf(config, user), server: config.name, kind, name })
+): Target => ({ identity: identityOf(config, user), server: config.name, kind, name })
 
 /** The longest wait for a store of an application. */
 const storeLimit = Duration.seconds(15)
 
-/** The valid grants of a place, from the session first; none of a store that does not answer. */
+/** The valid grants of a target, from the session first; none of a store that does not answer. */
 export const valid = (
   session: Grants["Type"],
   kept: Grants["Type"],
-  place: Place
+  target: Target
 ): Effect.Effect<ReadonlyArray<Grant>> =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const stored = Effect.disconnect(kept.find(place)).pipe(
+    const stored = Effect.disconnect(kept.find(target)).pipe(
       Effect.timeoutTo({ duration: storeLimit, onTimeout: () => [], onSuccess: (all) => all })
     )
-    const all = [...yield* session.find(place), ...yield* stored]
+    const all = [...yield* session.find(target), ...yield* stored]
     return all.filter(({ until }) => until === undefined || now < until)
   })
 
@@ -109,7 +109,7 @@ export const valid = (
 export const record = (
   session: Grants["Type"],
   kept: Grants["Type"],
-  place: Place,
+  target: Target,
   answer: Extract<Approval.Answer, { readonly _tag: "Session" | "Always" }>,
   about: Pick<Grant, "args" | "pin">
 ): Effect.Effect<void, McpError.TrustNotKept> =>
@@ -117,10 +117,10 @@ export const record = (
     const at = yield* Clock.currentTimeMillis
     const until = answer.lasting === undefined ? undefined : at + Duration.toMillis(answer.lasting)
     const grant = { args: answer.exactly === true ? about.args : undefined, pin: about.pin, until, at }
-    yield* session.add(place, grant)
+    yield* session.add(target, grant)
     if (answer._tag === "Session") return
-    yield* Effect.disconnect(kept.add(place, grant)).pipe(Effect.timeoutFail({
+    yield* Effect.disconnect(kept.add(target, grant)).pipe(Effect.timeoutFail({
       duration: storeLimit,
-      onTimeout: () => new McpError.TrustNotKept({ server: place.server, detail: "the store did not respond" })
+      onTimeout: () => new McpError.TrustNotKept({ server: target.server, detail: "the store did not respond" })
     }))
   })

@@ -238,7 +238,7 @@ export const make = (
     const granted = (request: Request): Effect.Effect<Grants.Grant | undefined> => {
       const { config, identity, subject, tool } = request
       const digest = digestOf(subject.args)
-      return Effect.map(Grants.valid(session, kept, Grants.placeOf(config, subject, identity)), (grants) =>
+      return Effect.map(Grants.valid(session, kept, Grants.targetOf(config, subject, identity)), (grants) =>
         grants.find(({ args, pin }) =>
           (args === undefined || args === digest) &&
           (tool === undefined ? subject.kind !== "tool" || pin !== undefined : pin === pinOf(tool))
@@ -268,7 +268,7 @@ export const make = (
           return
         }
         const about = { args: digestOf(subject.args), pin: pinOf(tool) }
-        yield* Grants.record(session, kept, Grants.placeOf(config, subject, identity), answer, about)
+        yield* Grants.record(session, kept, Grants.targetOf(config, subject, identity), answer, about)
       },
       Effect.catchAll(({ detail, server }) =>
         Effect.sync(() =>
@@ -334,8 +334,8 @@ export const make = (
       const current = { ...request, tool, config }
       if (by === "read-only" && isReadOnly(current) !== true) return ["unanswered", undefined]
       if (then === revision && !isAdded(current)) return undefined
-      const place = canonicalJson(Grants.placeOf(request.config, request.subject, identity))
-      if (by === "grant" && (revoked.get(place) ?? 0) > then) return ["changed", undefined]
+      const target = canonicalJson(Grants.targetOf(request.config, request.subject, identity))
+      if (by === "grant" && (revoked.get(target) ?? 0) > then) return ["changed", undefined]
       const { decision, rule } = rulingOf(current)
       if (decision === "deny") return ["rule", rule?.text]
       const needsApproval = decision === "ask" && !isApproved && (rule !== undefined || by !== "read-only")
@@ -374,13 +374,13 @@ export const make = (
           return rules.faults.filter(({ input }) => more.includes(input))
         }),
       revoke: (config, subject, identity) => {
-        const place = Grants.placeOf(config, subject, identity)
+        const target = Grants.targetOf(config, subject, identity)
         // counted at the end, so that it includes a call that has just found the grant
         return Effect.ensuring(
-          Effect.zipRight(session.remove(place), kept.remove(place)),
+          Effect.zipRight(session.remove(target), kept.remove(target)),
           Effect.sync(() => {
             revision += 1
-            revoked.set(canonicalJson(place), revision)
+            revoked.set(canonicalJson(target), revision)
           })
         )
       }

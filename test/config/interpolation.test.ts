@@ -78,7 +78,7 @@ const canonical = (syntax: Interpolation.Syntax, text: string) => Interpolation.
 
 const asking = (more: Partial<Access.Asking> & { readonly origin: Scope.Origin }): Access.Asking => ({
   grants: [],
-  own: new Map(),
+  entryVariables: new Map(),
   environment: {},
   builtins: {},
   answers: new Map(),
@@ -273,7 +273,7 @@ describe("an entry of a workspace", () => {
     }
     assert.deepStrictEqual(outcome(granted, "https://${secret:s}.a", "url"), forbidden("secret:s"))
     // an empty host, or a part of the scheme, makes the path the host
-    const moving = { ...granted, own: new Map([["EMPTY", ""], ["PS", "ps"], ["HOST", "a"]]) }
+    const moving = { ...granted, entryVariables: new Map([["EMPTY", ""], ["PS", "ps"], ["HOST", "a"]]) }
     for (const url of ["https://${env:EMPTY}/${env:MY_TOKEN}/mcp", "htt${env:PS}:/${env:MY_TOKEN}"]) {
       assert.deepStrictEqual(outcome(moving, url, "url"), forbidden("MY_TOKEN"), url)
     }
@@ -288,7 +288,7 @@ describe("an entry of a workspace", () => {
   })
 
   it("reads its own literal variables before all others", () => {
-    const own = { ...workspace, own: new Map([["GITHUB_TOKEN", "mine"]]) }
+    const own = { ...workspace, entryVariables: new Map([["GITHUB_TOKEN", "mine"]]) }
     assert.strictEqual(outcome(own, "Bearer ${env:GITHUB_TOKEN}", "header"), "Bearer mine")
     assert.strictEqual(outcome(own, "https://${env:GITHUB_TOKEN}.a", "url"), "https://mine.a")
   })
@@ -462,7 +462,7 @@ describe("a configuration", () => {
     Effect.gen(function*() {
       const own = new Map([["HOST", Redacted.make("http://a.example")]])
       const to = (origin: Scope.Origin, url: string, headers: ReadonlyMap<string, Redacted.Redacted>) =>
-        remote({ url, headers, expansion: expansion(origin, { own }) })
+        remote({ url, headers, expansion: expansion(origin, { entryVariables: own }) })
       const token = new Map([["authorization", Redacted.make("Bearer x")]])
       const clear = "${env:HOST}/mcp"
       assert.strictEqual((yield* refused(to("workspace", clear, token))).path, "url")
@@ -498,7 +498,7 @@ describe("a configuration", () => {
 
   it.effect("of a workspace reads the literal variables of its own, and inherits only what was granted", () =>
     Effect.gen(function*() {
-      const grants = { grants: ["A"], own: new Map([["GH", Redacted.make("own")]]) }
+      const grants = { grants: ["A"], entryVariables: new Map([["GH", Redacted.make("own")]]) }
       const http = remote({ expansion: expansion("workspace", grants), headers: { X: "${env:GH}${env:A}" } })
       assert.deepInclude(plainly((yield* resolve(http)).config), { headers: { X: "owna" } as never })
       const stdio = local({

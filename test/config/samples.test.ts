@@ -85,7 +85,7 @@ const resolved = (found: ConfigFile.ConfigFile, resolve: Json): Json => {
       {
         origin,
         grants: grants[entry.name] ?? [],
-        own: new Map(own),
+        entryVariables: new Map(own),
         environment: (context.env ?? {}) as { readonly [name: string]: string },
         builtins: (context.vars ?? context.places ?? {}) as { readonly [name: string]: string },
         answers: new Map(Object.entries(inputs).map(([id, value]) => [`input:${id}`, value])),
