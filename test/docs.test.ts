@@ -220,6 +220,23 @@ describe("the documents", () => {
     assert.deepStrictEqual(missing, ["src/cli/commands/ping.ts"])
   })
 
+  it("name members of public modules that exist", () => {
+    const published = new Map(
+      Array.from(entryPoints.values(), (path) => [path.replace(/^.*\/|\.ts$/g, ""), path] as const)
+    )
+    const named = documents.flatMap(({ name: page, text }) =>
+      Array.from(text.replaceAll(fence, "").matchAll(/`([A-Z]\w+)\.([a-z]\w*)/g)).flatMap(([, module, member]) => {
+        const path = published.get(module!)
+        return path === undefined ? [] : [{ page, path, member: member! }]
+      })
+    )
+    assert.isAbove(named.length, 60)
+    for (const { member, page, path } of named) {
+      const { text } = sources.find((source) => source.path === path)!
+      assert.match(text, new RegExp(`\\b${member}\\b`), `${page}: ${path} has no ${member}`)
+    }
+  })
+
   it("quote what serve prints at its start", () => {
     const options = ["--allow 'demo/*'", "--caller-decides"]
     const banner = Unattended.banner({ allows: "read-only", trusted: ["demo"], allow: [], options })
