@@ -1,5 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off -- a command is an entry point
-/** `mcp-runtime add`: looks a server up in a registry, and adds it to a configuration. */
+/** `mcp-runtime add`: adds a server from a registry to a configuration. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -18,7 +18,7 @@ import * as ConfigEdit from "../configEdit.ts"
 import * as Consent from "../consent.ts"
 import * as Screen from "../Screen.ts"
 
-/** Names the registry, where no option does. */
+/** The variable with the URL of the registry. */
 const variable = "MCP_REGISTRY_URL"
 
 const shortened = (description: string): string => UntrustedText.excerpt(description, 200)
@@ -35,7 +35,7 @@ const fetchOf = (address: string) =>
     })
   )
 
-/** A document on disk, at an address, or of a name in the registry. */
+/** Reads a server.json from a file, a URL or the registry. */
 const find = (wanted: string, address: string) =>
   Effect.gen(function*() {
     if (!wanted.includes("://") && /^[./]|\.json$/.test(wanted)) {
@@ -89,7 +89,7 @@ const run: Command.Command["run"] = (invocation) =>
         next: "Read it with --print, then add it with --yes."
       })
     }
-    // also with --quiet, and what runs last, so that no text of the document scrolls it away
+    // also with --quiet; the command comes last, so that no text of the document can scroll it off the screen
     yield* screen.err(
       [{ text: `${found.name} ${found.version}`, style: "strong" }, `, as ${option.source}`],
       ...(found.description === undefined ? [] : [shortened(found.description)]),

@@ -1,4 +1,4 @@
-/** `mcp-runtime approve`: approves the servers that a workspace wants to start. */
+/** `mcp-runtime approve`: approves servers of a workspace, and changed tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Scope from "../../config/Scope.ts"
@@ -24,7 +24,7 @@ const reasons: Record<Trust.Why, string> = {
   unreadable: "its approval file cannot be read"
 }
 
-/** A server as the list and the question have it, with what it would be let read. */
+/** A server in the list and the question, with the variables that it would be allowed to read. */
 const waitingOf = (
   one: Trust.Pending,
   trust: Trust.Trust["Type"],
@@ -38,7 +38,7 @@ const waitingOf = (
     ]])
   ], granted)
 
-/** What it may read of the environment if it is agreed to now. */
+/** The environment variables that an approval now would allow. */
 export const grants = (
   { variables }: Pick<Trust.Candidate, "variables">,
   wanted: ReadonlyArray<string>
@@ -52,26 +52,26 @@ export const Approvals = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
     server: Schema.String,
     root: Schema.String,
-    /** What is agreed to: everything below, as it is now. */
+    /** Identifies exactly this entry. */
     fingerprint: Schema.String,
     why: Schema.Literal("new", "changed", "unreadable"),
-    /** For `unreadable`: the file, the fault and its remedy. */
+    /** For `unreadable`: the file, the error and its fix. */
     detail: Schema.optional(Schema.String),
-    /** The variables of the environment that it asks for. */
+    /** The environment variables that it refers to. */
     variables: Schema.Array(Schema.Struct({ name: Schema.String, credential: Schema.Boolean })),
     consent: Schema.Array(Schema.Struct({
       label: Schema.String,
       text: Schema.String,
       level: Schema.Literal("plain", "warning")
     })),
-    /** `waiting`: there was no person to ask. */
+    /** `waiting`: there was no terminal to ask. */
     decision: Schema.Literal("approved", "refused", "waiting"),
-    /** The variables that it may read from now on. */
+    /** The variables that it is allowed to read. */
     granted: Schema.Array(Schema.String)
   }))
 })
 
-/** A name can be that of something else by the time it is typed; this cannot. */
+/** A fingerprint identifies one version of an entry, unlike a name. */
 const isFingerprint = (text: string): boolean => /^sha256:[0-9a-f]{64}$/i.test(text)
 
 const told = (one: Trust.Pending, decision: Consent.Decision, granted: ReadonlyArray<string> = []) => ({
@@ -82,7 +82,7 @@ const told = (one: Trust.Pending, decision: Consent.Decision, granted: ReadonlyA
   granted
 })
 
-/** Says why a server that was named does not wait for approval. */
+/** Reports why a named server does not need approval. */
 const settled = (wanted: string, variables: ReadonlyArray<string>, { discovery }: Lookup.Found) =>
   Effect.gen(function*() {
     if (isFingerprint(wanted) && !discovery.servers.some(({ fingerprint }) => fingerprint === wanted.toLowerCase())) {
@@ -167,14 +167,14 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
 export const ToolApproval = Schema.Struct({
   server: Schema.String,
   tool: Schema.String,
-  /** Of what it is now; nothing, if it is not set aside. */
+  /** The fingerprint of the current definition; null if it needs no approval. */
   fingerprint: orNull(Schema.String),
   changes: Schema.Array(Schema.String),
-  /** `waiting`: there was no person to ask. */
+  /** `waiting`: there was no terminal to ask. */
   decision: Schema.Literal("approved", "refused", "waiting", "unneeded")
 })
 
-/** A tool, with what has changed. */
+/** A quarantined tool with its changes. */
 const quarantined = (one: ToolPins.Quarantined, pins: ToolPins.ToolPins["Type"]): Consent.Waiting => {
   const lines: ReadonlyArray<Screen.Line> = [
     [

@@ -1,4 +1,4 @@
-/** `mcp-runtime auth`: logs in to remote servers, and out. */
+/** `mcp-runtime auth`: logs in to and out of remote servers. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -21,27 +21,27 @@ const State = Schema.Literal("logged-in", "logged-out", "configured", "off", "ne
 
 const Login = Schema.Struct({
   server: Schema.String,
-  /** `configured`: there is no login, because the configuration has the credentials. */
+  /** `configured`: the configuration has the credentials. */
   state: State,
   issuer: orNull(Schema.String),
   scopes: Schema.Array(Schema.String),
   /** Milliseconds since 1970. */
   expiresAt: orNull(Schema.Number),
-  /** Whether it goes on after that by itself. */
+  /** True if it is renewed automatically. */
   renewable: Schema.Boolean,
   error: orNull(View.Failure)
 })
 
 /** The document of `auth --json`. */
 export const Logins = Schema.Struct({
-  /** In words for a person. */
+  /** For people. */
   keptIn: Schema.String,
   servers: Schema.Array(Login)
 })
 
 type Login = typeof Login.Type
 
-/** The outcome of an action: the logins of the document, and what people read in its place. */
+/** The outcome of an action: the logins for the document, and the output for people. */
 interface Told {
   readonly logins: ReadonlyArray<Login>
   readonly out: ReadonlyArray<Screen.Line>
@@ -95,7 +95,7 @@ const isRemote = (found: ConfigDiscovery.Found): boolean => {
   return transport !== undefined && transport !== "stdio" && transport !== "docker"
 }
 
-/** The remote servers that are meant: the one that is named, or those of `--server`, or all. */
+/** The named remote server, those of `--server`, or all. */
 const meant = (
   server: string | undefined,
   names: ReadonlyArray<string>,
@@ -113,7 +113,7 @@ const meant = (
     })
   })
 
-/** Notes that a login is kept although the connection after it failed. */
+/** Notes that the login succeeded although the connection failed. */
 const unused = ({ runtime }: Application.Application, server: string, error: McpRuntime.ConnectFailure) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
@@ -149,7 +149,7 @@ const logout = ({ runtime: { servers } }: Application.Application, server: strin
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const before = yield* servers.loginStatus(server)
-    // the registration as a client is kept too, and goes whether there are tokens or not
+    // the client registration is deleted too, even without tokens
     const error = before._tag === "Configured" ? undefined : (yield* servers.logout(server)).error
     if (error !== undefined) {
       yield* screen.note(`Tokens were deleted but not revoked; they may stay valid until they expire: ${error.message}`)

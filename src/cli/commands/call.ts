@@ -1,4 +1,4 @@
-// @effect-diagnostics strictEffectProvide:off -- files are needed by few commands, and provided where they are
+// @effect-diagnostics strictEffectProvide:off -- few commands need files
 /** `mcp-runtime call`: calls a tool. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -23,14 +23,14 @@ export const Called = Schema.Struct({
   server: Schema.String,
   tool: Schema.String,
   isError: Schema.Boolean,
-  /** As it came. */
+  /** As sent by the server. */
   content: Schema.Unknown,
   structuredContent: Schema.Unknown,
   milliseconds: Schema.Number,
   attempts: Schema.Number
 })
 
-/** The text of a file that an argument names. */
+/** Reads the file of `key=@file`. */
 const fileText = (path: string): Effect.Effect<string, Usage> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -45,7 +45,7 @@ const fileText = (path: string): Effect.Effect<string, Usage> =>
     Effect.provide(NodeFileSystem.layer)
   )
 
-/** The arguments as one object, from `--args` or the standard input. */
+/** The JSON object of `--args` or stdin. */
 const whole = (given: string | undefined, isPiped: boolean) =>
   Effect.gen(function*() {
     if (!isPiped) return given === undefined ? undefined : yield* Arguments.object(given, "--args")
@@ -58,7 +58,7 @@ const whole = (given: string | undefined, isPiped: boolean) =>
 
 type Build = (schema: JsonRpc.JsonObject) => Effect.Effect<JsonRpc.JsonObject, Usage>
 
-/** Reads all arguments before a server is started, but for `--key value`, which only the schema can tell from options. */
+/** Parses all arguments before a server is started, except `--key value`, which needs the schema. */
 const typed = ({ args, unknown, value }: Command.Invocation): Effect.Effect<Build, Usage, Screen.Screen> =>
   Effect.gen(function*() {
     const options = [...command.options, ...sharedOptions]
@@ -119,7 +119,7 @@ const perform = (
       })
     } else if (format === "raw") yield* screen.jsonLine(Schema.Unknown, raw)
     else if (isError) {
-      // the error text of a tool is no output of the program
+      // the error of a tool is not a result
       yield* screen.err(
         [{ text: "error: ", style: "bad" }, `${metadata.serverName}/${metadata.toolName} failed:`],
         ...CallResult.lines(parts, format)
@@ -128,7 +128,7 @@ const perform = (
     return isError ? ExitCode.tool : ExitCode.ok
   })
 
-/** Asks for the tool and its arguments, on a terminal of its own. */
+/** `--wizard` */
 const guided: Command.Command["run"] = (invocation) =>
   Effect.gen(function*() {
     const { args: [ref, ...words], shared, value } = invocation

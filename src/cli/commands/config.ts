@@ -1,5 +1,5 @@
 // @effect-diagnostics strictEffectProvide:off nodeBuiltinImport:off -- a command is an entry point
-/** `mcp-runtime config`: what was found where, what is wrong with it, and changes of it. */
+/** `mcp-runtime config`: shows, edits and validates configuration files. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -41,7 +41,7 @@ const overview = ({ shared }: Command.Invocation) =>
       } else yield* screen.out(...Found.lines(discovery))
     }))
 
-/** The file that the package has for editors. */
+/** Prints the JSON Schema that the package has for editors. */
 const schema = (_: Command.Invocation, words: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     if (words.length > 0) return yield* wrong("config schema takes no arguments")
@@ -52,7 +52,7 @@ const schema = (_: Command.Invocation, words: ReadonlyArray<string>) =>
 /** The document of `config validate --json`. */
 export const Validated = Schema.Struct({
   file: Schema.String,
-  /** Whose format it was read as. */
+  /** The host whose format was used. */
   host: orNull(Schema.String),
   valid: Schema.Boolean,
   servers: Schema.Array(Schema.String),
@@ -63,7 +63,7 @@ const stdin = "-"
 
 const disk = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
-/** The path and the bytes of a file, or of the standard input, which is read like a file of the host. */
+/** The path and the bytes of a file, or of stdin, which is named like a file of the host. */
 const contentOf = (file: string, host: string | undefined) =>
   Effect.gen(function*() {
     if (file === stdin) {
@@ -71,14 +71,14 @@ const contentOf = (file: string, host: string | undefined) =>
       return { path: `/stdin/${name}`, bytes: new TextEncoder().encode(yield* Screen.piped) }
     }
     const path = (yield* Path.Path).resolve(file)
-    // its owner and mode do not matter here
+    // owner and mode are not checked
     const content = yield* (yield* ConfigFiles.make()).read(path, { origin: "workspace" })
     if (content?._tag === "Content") return { path, bytes: content.bytes }
     const detail = content?.detail ?? "no such file"
     return yield* new McpError.ConfigurationError({ server: "", path: file, detail })
   }).pipe(Effect.provide(disk))
 
-/** What one file says, whatever else there is on this machine. It is read from memory: no file that it names is. */
+/** Decodes one file alone, from memory. Files that it refers to are not read. */
 const only = (path: string, bytes: Uint8Array, host: string | undefined) =>
   Effect.flatMap(ConfigDiscovery.ConfigDiscovery, ({ discover }) => discover).pipe(
     Effect.provide(
@@ -108,7 +108,7 @@ const validate = ({ shared, value }: Command.Invocation, [file, ...others]: Read
     if (host !== undefined) yield* Lookup.knownHost(host)
     const { bytes, path } = yield* contentOf(file, host)
     const { files, issues: all, servers } = yield* only(path, bytes, host)
-    // a variable can be set, and a program of that name can exist, on another machine
+    // an unset variable may be set on another machine
     const issues = all.flatMap((issue) => {
       const severity = issue.kind === "command-line" ? "error" as const : issue.severity
       return issue.kind === "variable-unset"
@@ -130,7 +130,7 @@ const validate = ({ shared, value }: Command.Invocation, [file, ...others]: Read
     return valid ? ExitCode.ok : ExitCode.config
   })
 
-/** An entry for the file of the user, whose programs start anywhere: one that names a file of this folder starts here. */
+/** Adds the current folder to an entry that refers to files in it, because servers of the user start in any folder. */
 const anchored = (entry: TypedServers.Entry, { root = "." }: Command.Shared) =>
   Effect.gen(function*() {
     if ("url" in entry) return entry
@@ -166,7 +166,7 @@ const remove = (invocation: Command.Invocation, [name, ...others]: ReadonlyArray
     ? wrong("config remove needs one server name")
     : ConfigEdit.remove(invocation, name)
 
-/** Imports hosts, or lists those that could be. */
+/** Imports hosts, or lists the hosts that can be imported. */
 const importing = ({ isSet, shared }: Command.Invocation, hosts: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
@@ -183,7 +183,7 @@ type Run = (
   words: ReadonlyArray<string>
 ) => ReturnType<Command.Command["run"]>
 
-/** The actions by their words, each with the options that it takes of those that change a file. */
+/** The actions, each with the editing options that it accepts. */
 const actions = new Map<string | undefined, { readonly options: ReadonlyArray<string>; readonly run: Run }>([
   [undefined, { options: [], run: overview }],
   ["add", { options: ["force", "workspace"], run: add }],

@@ -1,4 +1,4 @@
-/** `mcp-runtime doctor`: every server step by step, what is wrong with it, and what to do about it. */
+/** `mcp-runtime doctor`: checks each server step by step. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -40,11 +40,11 @@ import * as Settling from "../settling.ts"
 
 const Problem = Schema.Struct({
   step: Schema.String,
-  /** An error decides the exit code; a warning is only worth a look. */
+  /** Only errors change the exit code. */
   level: Schema.Literal("error", "warning"),
-  /** In a few words. */
+  /** A few words. */
   cause: Schema.String,
-  /** The message of the error, or what exactly was found. */
+  /** The message of the error, or the details. */
   message: Schema.String,
   hint: orNull(Schema.String),
   /** The tag of the error, if it is one. */
@@ -64,7 +64,7 @@ const Server = Schema.Struct({
     milliseconds: Schema.Number
   })),
   problems: Schema.Array(Problem),
-  /** The end of its standard error, if something is wrong with it. */
+  /** The last lines of stderr, if there is a problem. */
   stderr: orNull(Schema.String),
   exitCode: Schema.Literal(0, 1, 2, 3, 4, 5, 70, 130)
 })
@@ -73,14 +73,14 @@ type Server = typeof Server.Type
 /** The document of `doctor --json`. */
 export const Report = Schema.Struct({
   servers: Schema.Array(Server),
-  /** What is wrong with files. */
+  /** Errors in configuration files. */
   files: Schema.Array(Schema.Struct({ place: Schema.String, message: Schema.String })),
-  /** Sockets of this program that are open although everything is closed. */
+  /** Sockets that are still open after all connections were closed. */
   socketsLeft: Schema.Number,
   exitCode: Schema.Number
 })
 
-/** The worst first: a server that is not there is worse than one that may not be used. */
+/** The worst first: an unavailable server is worse than one that is not approved. */
 const gravest: ReadonlyArray<ExitCode.ExitCode> = [
   ExitCode.connection,
   ExitCode.config,
@@ -92,13 +92,13 @@ const gravest: ReadonlyArray<ExitCode.ExitCode> = [
 const worst = (codes: ReadonlyArray<ExitCode.ExitCode | undefined>): ExitCode.ExitCode =>
   gravest.find((code) => codes.includes(code)) ?? ExitCode.ok
 
-/** By server: the newest transport, when it was open, and the first text on its standard output that was no message. */
+/** By server: the newest transport, when it was open, and the first line on stdout that was not a message. */
 type Watch = Map<
   string,
   { readonly transport?: Transport.Transport; readonly openedAt?: number; readonly noise?: string }
 >
 
-/** The transports of the runtime, which report to a watch. */
+/** The transports of the runtime, recorded in a watch. */
 const watched = (watch: Watch) =>
   Layer.scoped(
     Transport.Transports,
@@ -121,12 +121,12 @@ const watched = (watch: Watch) =>
     })
   )
 
-/** A problem with an exit code is an error, and one without is a warning. */
+/** A problem with an exit code is an error, otherwise a warning. */
 interface Noted extends Omit<typeof Problem.Type, "level"> {
   readonly code?: ExitCode.ExitCode | undefined
 }
 
-/** The steps of a visit, and what is wrong. */
+/** Collects the steps and problems of a server. */
 const notebook = () => {
   const steps: Array<Server["steps"][number]> = []
   const problems: Array<Noted> = []
@@ -136,14 +136,14 @@ const notebook = () => {
   return { steps, problems, done }
 }
 
-/** The step of an error of a connect: some errors show only when the first message is sent. */
+/** The step of a connect error. Some errors show only when the first message is sent. */
 const stepOf = ({ _tag }: McpError.McpError, isOpen: boolean): string =>
   _tag === "ConfigurationError" ? "variables" : isOpen && _tag !== "NetworkError" ? "initialize" : "connect"
 
 const infoOf = ({ servers }: McpRuntime.McpRuntime["Type"], name: string) =>
   Effect.orElseSucceed(servers.get(name), () => undefined)
 
-/** Connects, asks, closes, and looks for what is left; gives the stderr and the field with the unset variable. */
+/** Connects, lists, pings and closes a server. Returns its stderr and the field with an unset variable too. */
 const tried = (
   config: ServerConfig.ServerConfig,
   { runtime, timeout: limit = Limits.defaults.listTimeout }: Application.Application,
@@ -159,7 +159,7 @@ const tried = (
     let unset: string | undefined
 
     const failed = (step: string, error: McpError.McpError): void => {
-      // the values of its variables are not known here where they are templates
+      // with templates the values of its variables are not known here
       const env = config.transport === "stdio" && config.expansion === undefined ? config : {}
       const path = Program.environment(env, host).get("PATH") ?? ""
       const { noise, transport } = watch.get(name) ?? {}
@@ -171,7 +171,7 @@ const tried = (
       problems.push({ step, ...cause, message: error.message, tag: McpError.label(error), code: ExitCode.of(error) })
     }
 
-    /** The result of a request; undefined if it failed. */
+    /** Times a request; undefined if it failed. */
     const asked = <A>(
       step: string,
       request: (client: McpClient.McpClient) => Effect.Effect<A, McpError.RuntimeError>
@@ -201,7 +201,7 @@ const tried = (
     }
     if (isConnected) {
       const error = { server: name, kind: "total", operation: "ping", limit, outcome: "unknown" } as const
-      // the limit of a request is minutes
+      // the default limit of a request is minutes
       const within = Effect.timeoutFail({ duration: limit, onTimeout: () => new McpError.RequestTimeout(error) })
       yield* asked("ping", ({ health }) => within(health))
     }
@@ -240,7 +240,7 @@ const tried = (
     return { info, tools: list?.tools.length, stderr, unset }
   })
 
-/** One server, from its configuration to what is left of it after its end. */
+/** Checks one server. */
 const visit = (
   found: ConfigDiscovery.Found,
   application: Application.Application,
@@ -262,7 +262,7 @@ const visit = (
         })
       }
     }
-    // a denial and an unset variable have steps of their own
+    // a denial and an unset variable are reported in their steps
     report(({ kind }) => kind !== "variable-unset" && (kind !== "policy-denied" || state._tag !== "Denied"))
     let seen: Partial<Effect.Effect.Success<ReturnType<typeof tried>>> = { info: yield* infoOf(runtime, name) }
     if (config === undefined || state._tag === "Invalid") done("config", 0, false)
@@ -331,7 +331,7 @@ const lines = (server: Server, columns: number): ReadonlyArray<Screen.Line> => {
   ]
 }
 
-/** The servers in each state, and the time of this picture. */
+/** The number of servers by state, and the time. */
 const summary = ({ exitCode, servers }: typeof Report.Type, at: number): Screen.Line => {
   const counts = View.State.literals.flatMap((state) => {
     const count = servers.filter((server) => server.state === state).length
@@ -345,7 +345,7 @@ const summary = ({ exitCode, servers }: typeof Report.Type, at: number): Screen.
 
 const fault = (text: string): Screen.Line => [{ text: "error", style: "bad" }, `  ${text}`]
 
-/** As many as the runtime connects at a time. */
+/** The number of servers that are checked concurrently: the number that the runtime connects at a time. */
 const together = 3
 
 export const command: Command.Command = {
@@ -388,7 +388,7 @@ export const command: Command.Command = {
             const checked = (found: ConfigDiscovery.Found) =>
               Effect.tap(visit(found, application, watch), () => Effect.sync(() => finished++))
             const servers = yield* Stream.fromIterable(chosen).pipe(
-              // in the order of the configuration, because a stream keeps it
+              // a stream keeps the order of the configuration
               Stream.mapEffect(checked, { concurrency: together }),
               Stream.tap((server) => shared.json ? Effect.void : screen.out(...lines(server, screen.columns))),
               Stream.runCollect,

@@ -1,4 +1,4 @@
-/** `mcp-runtime events`: what happens to the servers, as lines for people or JSON for programs. */
+/** `mcp-runtime events`: prints the events of the servers. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -33,7 +33,7 @@ export const Event = Schema.Struct({
 
 const deepest = 8
 
-/** A value as JSON of a bounded depth. */
+/** Converts a value to JSON of bounded depth. */
 export const plain = (value: unknown, depth = 0): unknown => {
   if (typeof value === "bigint") return String(value)
   if (typeof value !== "object" || value === null) return typeof value === "function" ? undefined : value
@@ -64,7 +64,7 @@ const words = (name: string): string => name.replaceAll(/(?<=[a-z])[A-Z]/g, " $&
 
 const maxShown = 160
 
-/** The values of an event without a sentence of its own, each behind its name. */
+/** The fields of an event that has no sentence. */
 const facts = (value: unknown, name = ""): ReadonlyArray<string> => {
   if (value === null || value === undefined || value === "") return []
   if (typeof value === "object" && !Duration.isDuration(value) && !McpError.isMcpError(value)) {
@@ -78,7 +78,7 @@ const facts = (value: unknown, name = ""): ReadonlyArray<string> => {
 
 const statusOf = ({ status }: ServerStatus.Change): string | undefined => {
   switch (status._tag) {
-    // events of their own
+    // these have other events
     case "Connecting":
       return undefined
     case "Connected":
@@ -90,7 +90,7 @@ const statusOf = ({ status }: ServerStatus.Change): string | undefined => {
   }
 }
 
-/** The sentence of an event, or nothing where another event says it. */
+/** The sentence of an event; `undefined` if another event has the same information. */
 const sentence = Match.type<McpEvent.McpEvent>().pipe(
   Match.tags({
     Connecting: ({ transport }) => `connecting over ${transport}`,
@@ -123,7 +123,7 @@ const sentence = Match.type<McpEvent.McpEvent>().pipe(
 
 const bad: ReadonlySet<McpEvent.McpEvent["_tag"]> = new Set(["ConnectFailed", "Disconnected", "ListFailed"])
 
-/** Nothing for an event that repeats another. */
+/** The line of an event; `undefined` if another event has the same information. */
 export const line = (event: McpEvent.McpEvent, at: number): Screen.Line | undefined => {
   const text = sentence(event)
   return text === undefined ? undefined : [
@@ -158,7 +158,7 @@ export const command: Command.Command = {
             yield* NoServers.note
           }
           yield* Mailbox.toStream(events).pipe(
-            // within the repl there are more servers than those that are named
+            // the repl has more servers than those of --server
             Stream.filter((event) =>
               shared.servers.length === 0 || !("server" in event) || shared.servers.includes(event.server ?? "")
             ),

@@ -1,4 +1,4 @@
-/** `mcp-runtime list`: the servers. */
+/** `mcp-runtime list`: lists servers. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
@@ -18,9 +18,9 @@ export const Servers = Schema.Struct({
     transport: orNull(Schema.String),
     scope: Schema.String,
     state: View.State,
-    /** The reason why it is blocked, off or invalid. */
+    /** Why it is blocked, disabled or invalid. */
     why: orNull(Schema.String),
-    /** The end of a pause that the server asks for (Retry-After), in milliseconds since 1970. */
+    /** The end of a pause that the server requested (Retry-After), in milliseconds since 1970. */
     pausedUntil: orNull(Schema.Number),
     tools: orNull(Schema.Number),
     era: orNull(Schema.String),

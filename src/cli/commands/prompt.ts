@@ -1,4 +1,4 @@
-/** `mcp-runtime prompt`: the messages of a prompt. */
+/** `mcp-runtime prompt`: prints the messages of a prompt. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { nearest, suggestion } from "../../text/nearest.ts"
@@ -20,12 +20,12 @@ export const Prompted = Schema.Struct({
   description: orNull(Schema.String),
   messages: Schema.Array(Schema.Struct({
     role: Schema.String,
-    /** As it came. */
+    /** As sent by the server. */
     content: Schema.Unknown
   }))
 })
 
-/** Prompts take texts, and nothing else. */
+/** The arguments of prompts are always strings. */
 const typed = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, string>, Usage> =>
   Effect.map(
     Effect.forEach(words, (word) => {

@@ -1,4 +1,4 @@
-/** `mcp-runtime prompts`: the prompts of servers. */
+/** `mcp-runtime prompts`: lists prompts. */
 import * as Schema from "effect/Schema"
 import type * as Command from "../Command.ts"
 import * as Offered from "../offered.ts"

@@ -28,11 +28,11 @@ interface Entry {
   readonly uriTemplate?: string
 }
 
-/** The servers that a URI may be read from: those that list it, or else those whose templates begin with most of it. */
+/** The servers that may have a URI: those that list it, else those with the longest matching template prefix. */
 export const owners = (uri: string, entries: ReadonlyArray<Entry>): ReadonlyArray<string> => {
   const listed = entries.filter((one) => one.uri === uri).map(({ server }) => server)
   if (listed.length > 0) return [...new Set(listed)]
-  // the beginning of a template is common to all of its URIs
+  // all URIs of a template share the text before its first expression
   const fitting = entries.map(({ server, uriTemplate = "" }) => ({ server, start: uriTemplate.split("{", 1)[0]! }))
     .filter(({ start }) => start !== "" && uri.startsWith(start))
   const longest = Math.max(...fitting.map(({ start }) => start.length))
@@ -65,7 +65,7 @@ const run: Command.Command["run"] = (invocation) =>
           const screen = yield* Screen.Screen
           const [format, out] = [value("output"), value("out")]
           const [named, ...others] = shared.servers
-          // a server may have more than it lists
+          // a server may have resources that it does not list
           const server = named !== undefined && others.length === 0 ? named : yield* find(uri, application)
           const contents = yield* application.ask(
             application.runtime.readResource(server, uri, { origin: "person" })

@@ -1,5 +1,5 @@
-// @effect-diagnostics nodeBuiltinImport:off -- this is where lines are edited on the terminal of the process
-/** `mcp-runtime repl`: many commands over connections that stay open. */
+// @effect-diagnostics nodeBuiltinImport:off -- this module edits lines on the terminal of the process
+/** `mcp-runtime repl`: runs commands over open connections. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -24,11 +24,11 @@ import * as Offered from "../offered.ts"
 import * as Screen from "../Screen.ts"
 
 export interface Reading {
-  /** The line that is typed after a prompt; nothing at the end of the input. */
+  /** Reads a line; `undefined` at the end of the input. */
   readonly next: (prompt: string) => Effect.Effect<string | undefined>
-  /** The same for an answer, which is not kept in the history; a secret is not echoed. */
+  /** Reads an answer, which is not kept in the history. A secret is not echoed. */
   readonly ask: (question: string, isSecret?: boolean) => Effect.Effect<string | undefined>
-  /** Succeeds when Ctrl-C is pressed while it runs. */
+  /** Completes when Ctrl-C is pressed. */
   readonly interrupted: Effect.Effect<void>
 }
 
@@ -38,11 +38,11 @@ export interface OpenTerminal {
 
 const remembered = 1_000
 
-/** Over streams of which one is written to by keys, and the other is a screen. */
+/** A line editor over a keyboard and a screen. */
 export const terminalOver = (stdin: NodeJS.ReadableStream, stderr: NodeJS.WritableStream): OpenTerminal => (complete) =>
   Effect.gen(function*() {
     let isMuted = false
-    // readline breaks lines at these columns
+    // readline wraps lines at this width
     const shown: Writable & { readonly columns?: number } = Object.defineProperty(
       new Writable({
         decodeStrings: false,
@@ -78,7 +78,7 @@ export const terminalOver = (stdin: NodeJS.ReadableStream, stderr: NodeJS.Writab
     let isPrompting = false
     terminal.on("close", () => {
       isOpen = false
-      // what comes next begins a line
+      // later output starts on a new line
       if (isPrompting) stderr.write("\n")
       Queue.unsafeOffer(lines, undefined)
     })
@@ -87,7 +87,7 @@ export const terminalOver = (stdin: NodeJS.ReadableStream, stderr: NodeJS.Writab
         for (const wake of Array.from(waiting)) wake()
         return
       }
-      // nothing runs: what was typed so far is thrown away
+      // without a running command Ctrl-C clears the line
       terminal.write(null, { ctrl: true, name: "e" })
       terminal.write(null, { ctrl: true, name: "u" })
       stderr.write("\n(press Ctrl-D to exit)\n")
@@ -136,12 +136,12 @@ export class Terminal extends Context.Reference<Terminal>()("effect-mcp-runtime/
   defaultValue: (): { readonly open: OpenTerminal } => ({ open: terminalOver(process.stdin, process.stderr) })
 }) {}
 
-/** A line that ends it, and is no command outside. */
+/** Lines that exit the repl. */
 const endings = new Set(["exit", "quit"])
 
 const prompt = "mcp> "
 
-/** The lines of a pipe, which ends with Ctrl-C as everything does. */
+/** Reads the lines of a pipe. Ctrl-C interrupts the program. */
 const piped: Effect.Effect<Reading, Usage, Screen.Screen> = Effect.map(Screen.piped, (input) => {
   const left = input.split(/\r?\n/)
   const next = () => Effect.sync(() => left.shift())
@@ -160,7 +160,7 @@ const reconnect: Command.Command = {
     )
 }
 
-/** The commands of the program that make sense over open connections. */
+/** The commands of the program that are available in the repl. */
 const outside = new Set("list tools show call resources read prompts prompt status events".split(" "))
 
 const all: ReadonlyArray<Command.Entry> = [
@@ -178,7 +178,7 @@ const words: ReadonlyArray<Command.Named> = [
   { name: "exit", summary: "Exit, like Ctrl-D" }
 ]
 
-/** The words that the last word of a line may become, and that word. */
+/** The completions of the last word of a line, and that word. */
 export const complete = (
   line: string,
   commands: ReadonlyArray<Command.Loaded>,
@@ -232,7 +232,7 @@ const loop = (
         (words) => ran(json && !words.includes("--json") ? [...words, "--json"] : words)
       )
       const cancelled = Effect.as(reading.interrupted, undefined)
-      // one bad line costs none of the others
+      // a failed line does not end the repl
       const code = yield* Effect.raceFirst(Failure.shown(command, json), cancelled)
       if (code === undefined) {
         screen.progress(undefined)
@@ -242,7 +242,7 @@ const loop = (
     }
   })
 
-/** Asks questions where lines are typed, and writes each document as one line. The standard input has the lines only. */
+/** The screen of commands in the repl: asks through the line editor, and prints each document on one line. */
 const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen["Type"] => ({
   ...screen,
   get columns() {
@@ -251,7 +251,7 @@ const within = (screen: Screen.Screen["Type"], reading: Reading): Screen.Screen[
   ask: (question, isSecret) =>
     Effect.suspend(() => {
       screen.progress(undefined)
-      // Ctrl-C leaves a question as it leaves a command
+      // Ctrl-C cancels a question too
       return Effect.raceFirst(
         reading.ask(UntrustedText.escape(question), isSecret),
         Effect.as(reading.interrupted, undefined)
@@ -292,7 +292,7 @@ const run: Command.Command["run"] = ({ shared }) =>
           return yield* Effect.provideService(loop(reading, shared.json), Application.Open, { application, latency })
         }).pipe(Effect.scoped)
     ).pipe(Effect.provideService(Screen.Screen, within(screen, reading)))
-    // a person has seen what failed
+    // failures were already shown interactively
     return screen.isInteractive ? ExitCode.ok : code
   }))
 

@@ -1,4 +1,4 @@
-/** `mcp-runtime resources`: what can be read from servers. */
+/** `mcp-runtime resources`: lists resources. */
 import * as Schema from "effect/Schema"
 import type * as Command from "../Command.ts"
 import * as Offered from "../offered.ts"
@@ -16,12 +16,12 @@ const fields = {
 /** The document of `resources --json`. */
 export const Resources = Schema.Struct({
   resources: Schema.Array(Schema.Struct({ uri: Schema.String, ...fields })),
-  /** Patterns of URIs that can be read too. */
+  /** URI templates. */
   templates: Schema.Array(Schema.Struct({ uriTemplate: Schema.String, ...fields })),
   missing: Offered.Missing
 })
 
-/** The URI stands whole on a line of its own, because it is typed next. */
+/** The URI has a line to itself and is never cut, because it is typed next. */
 const entry = (one: Offered.Resource, columns: number): ReadonlyArray<Screen.Line> => [
   [
     "  ",

@@ -1,4 +1,4 @@
-/** `mcp-runtime revoke`: takes an approval back. */
+/** `mcp-runtime revoke`: lists and revokes approvals. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as ConfigDiscovery from "../../config/ConfigDiscovery.ts"
@@ -8,18 +8,18 @@ import type * as Command from "../Command.ts"
 import * as Lookup from "../lookup.ts"
 import * as Screen from "../Screen.ts"
 
-/** The document of `revoke --json`: of what was agreed to, or what is so no longer. */
+/** The document of `revoke --json`. */
 export const Agreed = Schema.Struct({
   servers: Schema.Array(Schema.Struct({
     server: Schema.String,
     fingerprint: Schema.String,
-    /** The variables of the environment that it may read, or might. */
+    /** The environment variables that it may read, or could before. */
     variables: Schema.Array(Schema.String),
     revoked: Schema.Boolean
   }))
 })
 
-/** Whether a server would be blocked without its approval. */
+/** True for a server that is usable because it was approved. */
 const isAgreed = ({ config, provenance, sources, state }: ConfigDiscovery.Found): boolean =>
   (state._tag === "Ready" || state._tag === "Disabled") && config !== undefined && config.blocked === undefined &&
   [provenance, ...sources].some(({ origin }) => !Scope.rights(origin).start && origin !== "code")

@@ -1,5 +1,5 @@
-// @effect-diagnostics strictEffectProvide:off -- what is typed decides what is provided
-/** `mcp-runtime serve`: all servers behind one. */
+// @effect-diagnostics strictEffectProvide:off -- the arguments decide what is provided
+/** `mcp-runtime serve`: serves all servers as one MCP server. */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -33,25 +33,25 @@ import * as Person from "../person.ts"
 import * as Screen from "../Screen.ts"
 import * as Unattended from "../unattended.ts"
 
-/** The document of `serve --http PORT --json`, written once it listens. */
+/** The document of `serve --http PORT --json`, printed once it listens. */
 export const Serving = Schema.Struct({
   url: Schema.String,
-  /** The token that was made; null if callers have one already, or need none. */
+  /** The generated token; null if a token was given, or none is needed. */
   token: orNull(Schema.String),
   servers: Schema.Array(Schema.String),
-  /** The calls that are allowed where no rule decides and the client cannot ask a person. */
+  /** The calls that are allowed if no rule covers them and the client does not support elicitation. */
   unattended: Unattended.Unattended
 })
 
 const variable = "MCP_RUNTIME_TOKEN"
 
-/** The number of gateways around a server. Each gateway passes it on, so that one that reads its own entry ends. */
+/** The nesting depth of gateways, passed to their servers, so that a gateway that starts itself exits. */
 const depthVariable = "MCP_RUNTIME_SERVING"
 
-/** Gateways with servers of their own (--config, --stdio, --url) may be within each other to this depth. */
+/** The maximum depth of gateways with explicit servers (--config, --stdio, --url). */
 const maxDepth = 3
 
-/** The environment for the servers of this gateway. */
+/** Adds the depth to the environment of the servers. */
 const withDepth = (
   { configs, stdio, urls }: Command.Shared,
   host: HostEnvironment.Host
@@ -66,7 +66,7 @@ const withDepth = (
     )
 }
 
-/** The fewest characters of a token that cannot be guessed. */
+/** The minimum length of a token. */
 const minToken = 16
 
 const portOf = (text: string): Effect.Effect<number, Usage> => {
@@ -76,7 +76,7 @@ const portOf = (text: string): Effect.Effect<number, Usage> => {
     : usage(`invalid port "${text}" for --http`, "Use a number from 0 to 65535; 0 picks a free port.")
 }
 
-/** The token of callers: that of the file or the variable, or one that is made. */
+/** The token of clients: from the file or the variable, or generated. */
 const tokenOf = ({ isSet, value }: Command.Invocation) =>
   Effect.gen(function*() {
     if (isSet("no-token")) return { tokens: {}, made: undefined }
@@ -120,7 +120,7 @@ const allowed = ({ values }: Command.Invocation): Effect.Effect<ReadonlyArray<Pe
     )
   })
 
-/** The file whose `permissions.allow` this gateway follows, if there is one. */
+/** The file with `permissions.allow` for this gateway, if there is one. */
 const rulesFile = ({ files }: ConfigDiscovery.Discovery): string | undefined =>
   files.find(({ provider, scope }) => provider === "native" && (scope === "session" || scope === "user"))?.path
 
@@ -141,10 +141,7 @@ const permissionsOf = (
   ...(isSet("caller-decides") ? { otherwise: { model: "allow", program: "allow", person: "allow" } } : {})
 })
 
-/**
- * The screen with the terminal at which a person can be asked, while this process is in its foreground. Over stdio it is not
- * that of stdin, which belongs to the protocol.
- */
+/** The screen that asks at the terminal of this process while it is in the foreground, also if stdin is the protocol. */
 const terminalOf = (isHttp: boolean): Effect.Effect<Screen.Screen["Type"], never, Screen.Screen> =>
   Effect.map(Screen.Screen, (screen) => {
     const interrupt = () => void process.kill(process.pid, "SIGINT")
@@ -160,7 +157,7 @@ const terminalOf = (isHttp: boolean): Effect.Effect<Screen.Screen["Type"], never
     }
   })
 
-/** Printed to stderr, because the program that starts this one reads stdout. */
+/** Notes on stderr which servers are not served, because stdout may be the protocol. */
 const reportBlocked = ({ servers }: ConfigDiscovery.Discovery) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen

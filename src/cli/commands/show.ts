@@ -1,4 +1,4 @@
-/** `mcp-runtime show`: one tool. */
+/** `mcp-runtime show`: describes a tool. */
 import * as Effect from "effect/Effect"
 import * as Shape from "../../json/describe.ts"
 import type { JsonObject } from "../../json/Json.ts"

@@ -1,6 +1,6 @@
 // @effect-diagnostics strictEffectProvide:off -- the arguments decide which servers there are
 // @effect-diagnostics nodeBuiltinImport:off -- the place of the demo server is known from this module's URL only
-/** `mcp-runtime smoke`: tries what the runtime promises, on this machine. */
+/** `mcp-runtime smoke`: tests the runtime on this machine. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Context from "effect/Context"
@@ -33,7 +33,7 @@ export const Smoke = Schema.Struct({
     server: Schema.String,
     promise: Schema.String,
     kept: Schema.Boolean,
-    /** What was seen. */
+    /** What was observed. */
     detail: Schema.String,
     milliseconds: Schema.Number
   })),
@@ -41,17 +41,17 @@ export const Smoke = Schema.Struct({
 })
 type Line = typeof Smoke.Type["promises"][number]
 
-/** What was seen in place of what was promised. */
+/** What was observed instead. */
 class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {}
 
 const broken = (message: string) => Effect.fail(new Broken({ message }))
 
 const expect = (isKept: boolean, kept: string, otherwise: string) => isKept ? Effect.succeed(kept) : broken(otherwise)
 
-/** What is promised, and effects that give what was seen in a few words, in the order in which they are tried. */
+/** The checks in order. Each returns what was observed in a few words. */
 type Promises = Readonly<Record<string, Effect.Effect<string, Broken | McpError.McpError>>>
 
-/** The promises that hold for any server: none of its tools is called. */
+/** The checks for any server, which call none of its tools. */
 const ofAny = (
   { callTool, refreshTools, servers, withClient }: McpRuntime.McpRuntime["Type"],
   server: string,
@@ -83,7 +83,7 @@ const ofAny = (
 
 const demo = "demo"
 
-/** The promises that the demo server lets be tried, because its tools are harmless. */
+/** The checks with the demo server, whose tools are harmless. */
 const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): Promises => {
   const { readResource, servers } = runtime
   const call = (tool: string, args = {}) => runtime.callTool({ server: demo, tool }, args)
@@ -139,7 +139,7 @@ const ofDemo = (runtime: McpRuntime.McpRuntime["Type"]): Promises => {
   }
 }
 
-/** The places of the demo server as JavaScript: beside the bundle, or built from these sources. */
+/** Where the demo server may be: beside the bundle, or in `dist`. */
 export class DemoPlaces extends Context.Reference<DemoPlaces>()("effect-mcp-runtime/cli/commands/smoke/DemoPlaces", {
   defaultValue: (): ReadonlyArray<string> =>
     ["../demo/DemoServer.js", "../../../dist/demo/DemoServer.js"].map((path) =>
@@ -220,7 +220,7 @@ const run: Command.Command["run"] = ({ shared }) =>
         if (shared.servers.length > 1 && !shared.json) yield* screen.out([{ text: server, style: "strong" }])
         const lines: Array<Line> = []
         for (const promise of Object.entries(promises)) {
-          // nothing else can be tried with a server that does not connect
+          // the other checks need a connection
           if (lines[0]?.kept !== false) lines.push(yield* tried(shared, server)(promise))
         }
         const fresh = Processes.own(platform).filter(({ pid }) => !before.has(pid))

@@ -1,4 +1,4 @@
-/** `mcp-runtime status`: the servers at this moment, or for as long as they are watched. */
+/** `mcp-runtime status`: shows the servers once, or keeps watching them. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,20 +23,20 @@ export const Server = Schema.Struct({
   state: View.State,
   why: orNull(Schema.String),
   breaker: Schema.Literal("closed", "open", "half-open", "isolated"),
-  /** Milliseconds of the last answer, if there was one. */
+  /** The last latency in milliseconds; null without an answer. */
   latency: orNull(Schema.Number),
-  /** The last ones, the newest last; null for an answer that did not come. */
+  /** Recent latencies, the newest last; null for a missing answer. */
   latencies: Schema.Array(Schema.NullOr(Schema.Number)),
-  /** Calls under way. */
+  /** Calls in flight. */
   calls: Schema.Number,
-  /** Calls that have ended since this program is connected. */
+  /** Completed calls of this process. */
   called: Schema.Number,
   reconnects: Schema.Number,
   tools: orNull(Schema.Number),
   era: orNull(Schema.String),
   /** Milliseconds since 1970. */
   connectedSince: orNull(Schema.Number),
-  /** The end of a pause that the server asks for (Retry-After), in milliseconds since 1970. */
+  /** The end of a pause that the server requested (Retry-After), in milliseconds since 1970. */
   pausedUntil: orNull(Schema.Number),
   error: orNull(View.Failure)
 })
@@ -45,7 +45,7 @@ export type Server = typeof Server.Type
 /** The document of `status --json`. */
 export const Status = Schema.Struct({ servers: Schema.Array(Server) })
 
-/** A line of `status --watch --json`: each server at first, and then a server that has changed. */
+/** A line of `status --watch --json`: first each server, then each server that changes. */
 export const Changed = Schema.Struct({
   /** Milliseconds since 1970. */
   at: Schema.Number,
@@ -120,7 +120,7 @@ const causes = (seen: ReadonlyArray<Seen>, width: number): ReadonlyArray<Screen.
 
 const encode = Schema.encodeSync(Server)
 
-/** Equal texts are no change: neither the time that passes nor a latency is one. */
+/** The key changes when a server changes, but not with its latency. */
 export const key = ({ error, ...server }: Server): string =>
   JSON.stringify([encode({ ...server, latencies: [], latency: null }), error?.tag])
 
@@ -142,14 +142,14 @@ export const line = (server: Server, before: Server | undefined): ReadonlyArray<
   ]
 }
 
-/** The first answer of a server is the slowest. */
+/** The number of pings per server, because the first is the slowest. */
 const looks = 3
 
 const once = (watching: Watching) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
     const { application: { ask, runtime }, latency, shared } = watching
-    // a server that does not answer once is not waited for again
+    // a server that did not answer is not pinged again
     const isSilent = Effect.map(
       runtime.servers.list,
       (infos) => infos.some(({ name }) => latency.of(name).at(-1) === null)
@@ -175,7 +175,7 @@ const resized = (screen: Screen.Screen["Type"]): Stream.Stream<void> =>
 
 type Show = (seen: ReadonlyArray<Seen>, at: number) => Effect.Effect<void>
 
-/** Draws a table in the place of the one before. */
+/** Redraws a table in place. */
 const drawing = (screen: Screen.Screen["Type"]) =>
   Effect.map(screen.redraw, (redraw): Show => (seen, at) => {
     const width = screen.columns - 1
@@ -186,7 +186,7 @@ const drawing = (screen: Screen.Screen["Type"]) =>
     )
   })
 
-/** Writes a line for each server that has changed. */
+/** Prints a line for each server that has changed. */
 const listing = (screen: Screen.Screen["Type"], isJson: boolean): Show => {
   const last = new Map<string, Server>()
   return (seen, at) =>
@@ -207,7 +207,7 @@ const listing = (screen: Screen.Screen["Type"], isJson: boolean): Show => {
     })
 }
 
-/** Shows the servers after each change and each ping, and a drawn table also every second with its time. */
+/** Shows the servers after each change and ping, and a table every second. */
 const watch = (watching: Watching, every: Duration.Duration) =>
   Effect.gen(function*() {
     const screen = yield* Screen.Screen
@@ -215,7 +215,7 @@ const watch = (watching: Watching, every: Duration.Duration) =>
     const isDrawn = screen.redraws && !shared.json
     const show = isDrawn ? yield* drawing(screen) : listing(screen, shared.json)
     if (!isDrawn && (yield* look(watching)).length === 0) yield* NoServers.note
-    // an element can be older than what was written last, so it only says when to look
+    // an element may be outdated, so it only triggers a look at the current state
     const signals = Stream.mergeAll([
       Stream.as(changes, undefined),
       Stream.mapEffect(Stream.tick(every), () => latency.measure),

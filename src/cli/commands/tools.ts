@@ -1,4 +1,4 @@
-/** `mcp-runtime tools`: the tools of all servers, or of one. */
+/** `mcp-runtime tools`: lists tools. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as McpRuntime from "../../McpRuntime.ts"
@@ -62,7 +62,7 @@ const withheldOf = ({ denied, quarantined, rejected }: McpRuntime.Tools): typeof
   }))
 ]
 
-/** Why a tool is quarantined that may not have changed. */
+/** Why a tool that may not have changed is quarantined. */
 const quarantines: ReadonlyMap<string, string> = new Map<ToolPins.Why, string>([
   ["unreadable", "the approvals of its server cannot be read"],
   ["crowded", "its server has more tools than can be pinned"]
@@ -89,7 +89,7 @@ const withheldLines = (tools: McpRuntime.Tools): ReadonlyArray<string> => {
   ]
 }
 
-/** The name stands whole, because it is typed next. */
+/** The name is never cut, because it is typed next. */
 const columns: ReadonlyArray<Layout.Column<McpRuntime.RuntimeTool>> = [
   { title: "TOOL", cell: (found) => ({ text: Offered.format(Offered.identityOf(found)), style: "strong" }) },
   { title: "DESCRIPTION", cell: ({ description, tool: { title } }) => Offered.summary({ description, title }) }
