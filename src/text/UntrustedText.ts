@@ -1,4 +1,4 @@
-/** Text that a server or a file chose, made safe to stand in an error, a log line, a question or a terminal. */
+/** Makes text from servers and files safe for errors, logs, questions and terminals. */
 import { replaceBlank, replaceUnsafe } from "./unicode.ts"
 
 const escapes = new Map([["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"]])
@@ -11,7 +11,7 @@ const escaped = (char: string): string => {
 /** Writes control, bidirectional and invisible characters as visible escapes. */
 export const escape = (text: string): string => replaceUnsafe(text, escaped)
 
-/** The beginning of a text, escaped, with a note of how much was left out. */
+/** The start of a text, escaped, with a note of how much was cut. */
 export const excerpt = (text: string, limit = 1024): string =>
   text.length <= limit ? escape(text) : `${escape(text.slice(0, limit))}… (${text.length - limit} more characters)`
 
@@ -21,18 +21,17 @@ export const quote = (text: string, limit = 256): string => `"${excerpt(text, li
 const code = (char: string): string => `\\u{${char.codePointAt(0)!.toString(16)}}`
 
 /**
- * A whole text for a person who decides by it: nothing is left out, and no character can hide or push away another. Runs
- * of spaces are counted. The caller doubles each backslash of the text, so that a single one is always an escape of this
- * function.
+ * Makes a whole text visible for a person who decides on it: nothing is cut, and no character can hide or move another.
+ * Runs of spaces are counted. The caller doubles each backslash of the text, so that a single one is always an escape.
  */
 export const visible = (text: string): string =>
   replaceBlank(escape(text), (chars) => Array.from(chars, code).join(""))
     .replace(/ {3,}/g, (spaces) => `\\u{20*${spaces.length}}`)
 
-/** `visible` of any text, in quotes, so that its beginning and end show. */
+/** A visible text in quotes, which mark its start and end. */
 export const visiblyQuoted = (text: string): string => `"${visible(text.replace(/["\\]/g, "\\$&"))}"`
 
-/** The characters of a text that are not ASCII, by their numbers: `U+0430`. */
+/** The non-ASCII characters of a text as code points: `U+0430`. */
 export const codePoints = (text: string): ReadonlyArray<string> =>
   Array.from(
     new Set(Array.from(text).filter((char) => char > "\u007f")),

@@ -1,6 +1,6 @@
 /**
- * Characters by the one of ASCII that they are taken for: `same` cannot be told apart in common fonts, `near` only by a
- * reader who looks closely.
+ * Characters by the ASCII character that they look like: `same` is identical in common fonts, `near` differs only at a close
+ * look.
  */
 export const lookAlikes: ReadonlyArray<readonly [ascii: string, same: string, near: string]> = [
   ["a", "\u0430\u0410\u03b1\u0391", "\u0251\u1d00\u13aa"],

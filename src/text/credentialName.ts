@@ -9,11 +9,11 @@ const harmlessBeforeKey = setOf(Words.harmlessBeforeKey)
 const harmlessBeforeToken = setOf(Words.harmlessBeforeToken)
 const about = setOf(Words.about)
 
-/** Endings of words written as one: `githubtoken`, `PGPASSWORD`, `accountkey`. */
+/** Endings of compound words: `githubtoken`, `PGPASSWORD`, `accountkey`. */
 const ending =
   /.(?:secret|passw(?:or)?d|passphrase|pwd|token|credentials?|cookie|pw)$|(?:cert|db|key|root|store|user)pass$|(?:access|account|api|app|auth|client|encryption|master|pass|priv|private|secret|signing|ssh)keys?$/
 
-/** Whole names: parts of logins, and addresses that have a password in them. */
+/** Whole names: parts of logins, and URLs that contain a password. */
 const whole = new RegExp(
   "^(?:assertion|client assertion|code verifier|device code|saml ?response|[a-z]*sess(?:ion)?id|sig|signature|x .*signature(?: 256)?|" +
     "x amz credential)$|^mcp input |" +
@@ -24,7 +24,7 @@ const whole = new RegExp(
     "jdbc|elasticsearch|clickhouse) ?ur[li]$"
 )
 
-/** Names of folders, in the spelling of shells. */
+/** Variables of shells that name folders. */
 const folders = setOf("PWD OLDPWD")
 
 const longest = 96
@@ -54,6 +54,6 @@ export const isCredential = (name: string): boolean => {
   return at >= 0 && !words.slice(at + 1).some((word) => about.has(word))
 }
 
-/** The same for a parameter of an address, where a few more words name credentials. */
+/** The same for a URL parameter, where a few more words name credentials. */
 export const isCredentialParameter = (name: string): boolean =>
   /^(?:code|key|sig|signature|state)$/i.test(name) || isCredential(name)

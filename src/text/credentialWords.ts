@@ -1,12 +1,12 @@
-/** The words of names of credentials: rows of words with blanks between them. */
+/** Words in the names of credentials, separated by spaces. */
 
-/** Words that make a name one of a credential. */
+/** A name with one of these words is the name of a credential. */
 export const telling =
   "apikey auth authorization authtoken bearer cookie cookies cred credential credentials creds crumb csrf dsn hmac jwt " +
   "kennwort kubeconfig mfa mnemonic otp pass passcode passphrase passwd password passwort pat pem pin psk pw pwd salt secret " +
   "secretkey secrets senha tkn token totp webhook xsrf"
 
-/** Words that do so only after another word, because they have other meanings on their own. */
+/** These words count only after another word, because alone they have other meanings. */
 export const tellingAfterWord = "hook key keys session sk"
 
 /** Words before `key`, `keys` and `session` that name something else: `sort_key`, `PUBLIC_KEY`. */
@@ -19,12 +19,12 @@ export const harmlessBeforeKey =
   "setting shard shortcut site sort space state store symbol sync table tag team this ticket translation type " +
   "unique unknown value widget"
 
-/** Words before `token` that name a counter, a marker or something both sides know. */
+/** Words before `token` that name a counter, a marker or a shared value. */
 export const harmlessBeforeToken =
   "cancel cancellation completion context continuation cursor design end input max min next num output page " +
   "pagination progress prompt public publishable special start stop sync total"
 
-/** Words after the telling one: the name is about a credential, and its value is none. */
+/** Words after a credential word: the name describes a credential, but its value is not one. */
 export const about =
   "algorithm algorithms audience budget cache checksum class count digest dir directory domain enabled endpoint env " +
   "error expiration expires expiry field file fingerprint flow format hash header hint host id ids index input " +

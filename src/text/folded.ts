@@ -1,4 +1,4 @@
-/** The one normaliser of text that is compared with known words: what a careless reader makes of it. */
+/** Normalizes text before it is compared with known words, so that disguised words match. */
 import { isUnseen, takenFor } from "./unicode.ts"
 
 export interface Folded {
@@ -7,11 +7,11 @@ export interface Folded {
    * Blanks are spaces, and line ends are `\n`.
    */
   readonly text: string
-  /** Where each unit of `text` begins in the source, and behind the last one the length of the source. */
+  /** The offset in the source of each unit of `text`, followed by the length of the source. */
   readonly starts: Int32Array
 }
 
-// A character may look like a letter and like a sign, and then it is the letter.
+// A character that looks like both a letter and a sign is folded to the letter.
 const plain = new Map([...takenFor(/[^a-z]/), ...takenFor(/[a-z]/)])
 
 const taken = (char: string): string => {
@@ -37,7 +37,7 @@ const foldedOnce = (char: string): string => {
   return found
 }
 
-/** The references of HTML that stand for signs of tags, names and quotes, for blanks, and for nothing. */
+/** The HTML references for signs of tags, names and quotes, for blanks, and for nothing. */
 const meanings = {
   "<": "lt",
   ">": "gt",
@@ -57,7 +57,7 @@ const references = new Map(
   Object.entries(meanings).flatMap(([char, names]) => names.split(" ").map((name) => [name, char] as const))
 )
 
-// the semicolon of a reference may be missing, and then its name ends where it is complete
+// without a semicolon a reference ends where its name is complete
 const escape = new RegExp(
   `&(?:amp;)*(?:#x([0-9a-f]+)|#([0-9]+)|(${[...references.keys()].join("|")}));?|` +
     /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|([nrt"'`\\/]))|/.source +
@@ -67,10 +67,10 @@ const escape = new RegExp(
 
 const controls: Readonly<Record<string, string>> = { n: "\n", r: "\n", t: "\t" }
 
-/** One byte is a letter of Latin-1, and several are UTF-8. */
+/** One byte is Latin-1, several are UTF-8. */
 const bytesOf = (hex: string): string => Buffer.from(hex, "hex").toString(hex.length === 2 ? "latin1" : "utf8")
 
-/** The escape of a program, of HTML or of a URL that stands here, and the character it means. */
+/** The escape of a program, of HTML or of a URL at this position, with its character. */
 export const escapedAt = (text: string, at: number): { readonly char: string; readonly end: number } | undefined => {
   escape.lastIndex = at
   const match = escape.exec(text)
@@ -84,18 +84,15 @@ export const escapedAt = (text: string, at: number): { readonly char: string; re
   return { char: point <= 0x10ffff ? String.fromCodePoint(point) : ".", end }
 }
 
-/** Printable ASCII without the first characters of escapes. */
+/** Printable ASCII without characters that start an escape. */
 const asciiRun = /[\t\n\x20-\x24\x27-\x5b\x5d-\x7e]+/y
 
 const isTag = (point: number): boolean => point >= 0xe0020 && point <= 0xe007e
 
-/** The ASCII that tag characters carry out of sight. */
+/** The hidden ASCII of tag characters. */
 export const hasTags = (text: string): boolean => /[\u{e0020}-\u{e007e}]/u.test(text)
 
-/**
- * Folds a text in one pass. With `readTags`, tag characters are read as the ASCII they carry, set off by blanks, instead
- * of being left out.
- */
+/** Folds a text in one pass. `readTags` reads tag characters as their ASCII, separated by blanks, instead of removing them. */
 export const folded = (text: string, readTags = false): Folded => {
   let starts = new Int32Array(text.length + 32)
   let length = 0

@@ -1,4 +1,4 @@
-/** The fields of an HTTP message (RFC 9110): which names and values can be sent, and what two of them say. */
+/** HTTP header fields (RFC 9110): valid names and values, `Retry-After` and `WWW-Authenticate`. */
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -11,13 +11,13 @@ const plain = /^[\u0021-\u007e](?:[\t\u0020-\u007e]*[\u0021-\u007e])?$/
 export const isName = (text: string): boolean => token.test(text)
 export const isValue = (text: string): boolean => value.test(text)
 
-/** A text as a header value: as it is where that is safe, otherwise within the base64 sentinel of SEP-2243. */
+/** Encodes a text as a header value: unchanged if safe, else with the base64 sentinel of SEP-2243. */
 export const encode = (text: string): string =>
   plain.test(text) && !(text.startsWith("=?base64?") && text.endsWith("?="))
     ? text
     : `=?base64?${Encoding.encodeBase64(text)}?=`
 
-/** The text that a header value stands for; `undefined` if what the sentinel holds is not base64. */
+/** Decodes a header value; `undefined` if the sentinel has invalid base64. */
 export const decode = (value: string): string | undefined =>
   value.startsWith("=?base64?") && value.endsWith("?=")
     ? Either.getOrUndefined(Encoding.decodeBase64String(value.slice("=?base64?".length, -"?=".length)))
@@ -39,7 +39,7 @@ export const retryAfter = (header: string | undefined, now: number): Duration.Du
 
 // WWW-Authenticate
 
-/** What a `WWW-Authenticate` header asks for: untrusted. */
+/** The challenge of a `WWW-Authenticate` header: untrusted. */
 export interface Challenge {
   /** In lower case. */
   readonly schemes: ReadonlyArray<string>
@@ -52,7 +52,7 @@ export interface Challenge {
 
 const longestChallenge = 8 * 1024
 const parameter = /([a-z_]{1,32})=(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/gi
-/** A challenge begins with a word that no `=` follows. */
+/** A challenge starts with a word that is not followed by `=`. */
 const schemeName = /(?:^|,)\s*([a-z][a-z0-9-]{0,31})(?=\s+[a-z_]|\s*(?:,|$))/gi
 
 export const challengeOf = (header: string | undefined): Challenge => {

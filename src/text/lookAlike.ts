@@ -1,8 +1,8 @@
-/** Names that a person can take for another one. A merely unusual name is none of them: `ünïcode` shows its dots. */
+/** Names that look like other names. An unusual name such as `ünïcode` is not one, because its dots are visible. */
 import { lookAlikes } from "./asciiLookAlikes.ts"
 import { isAscii, shaped } from "./unicode.ts"
 
-/** Scripts that UAX #31 recommends for identifiers; each stands alone, and East Asia writes with several. */
+/** Scripts that UAX #31 recommends for identifiers. Only East Asian scripts may be mixed. */
 const scripts = [
   ...("Arab Armn Beng Cyrl Deva Ethi Geor Grek Gujr Guru Hebr Knda Khmr Laoo Mlym Mymr Orya Sinh Taml Telu Thaa Thai Tibt"
     .split(" ").map((script) => [script])),
@@ -15,7 +15,7 @@ const classOf = (scripts: ReadonlyArray<string>): string => scripts.map((script)
 
 const isLetter = /[a-z]/
 
-/** The characters of the table that cannot be told apart from a letter of ASCII, or from one of its signs. */
+/** The characters of the table that are identical to an ASCII letter or sign. */
 const same = (letters: boolean): string =>
   lookAlikes.flatMap(([ascii, same]) => isLetter.test(ascii) === letters ? [same] : []).join("")
 
@@ -25,7 +25,7 @@ const make = () => {
     "[\\p{Bidi_Control}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffc]",
     "u"
   )
-  /** Joiners that shape letters or emoji, and selectors that make a sign an emoji, do show. */
+  /** Joiners that shape letters or emoji, and emoji selectors, are visible. */
   const joining = new RegExp(
     [
       `(?<=${shaped().source})[\\u200c\\u200d](?=${shaped().source})`,
@@ -36,14 +36,14 @@ const make = () => {
     ].join("|"),
     "gu"
   )
-  /** "Highly restrictive" in the sense of UTS #39: other scripts have letters that look like these. */
+  /** "Highly restrictive" in UTS #39, because other scripts have letters that look the same. */
   const together = scripts.map((scripts) => new RegExp(`^[${classOf(["Zyyy", "Zinh", ...scripts])}]*$`, "u"))
   const eastern = `[${classOf(["Hani", "Hira", "Kana", "Hang"])}]`
-  /** Letters that are a stroke or a ring, where no neighbour shows that they are letters. */
+  /** Letters that are only a stroke or a ring, without a neighbor that shows that they are letters. */
   const strokes = `(?<!${eastern})[\\u1173\\u1175\\u3007\\u30ce\\u30fb\\u30fc\\u4e00\\u4e28\\u4e3f](?!${eastern})`
-  /** A dot above a letter that has one, a mark twice, marks so many that they hide the letter, or a mark on nothing. */
+  /** A dot on a letter that has one, a repeated mark, marks that hide the letter, or a mark without a letter. */
   const marks = "\\p{Soft_Dotted}\\u0307|(\\p{Mn})\\1|\\p{Mn}{5}|^\\p{M}"
-  /** Signs for sounds, tones and measures in the shape of ASCII, with which no name is written. */
+  /** Phonetic, tone and unit signs that look like ASCII and are not used in names. */
   const notation =
     "[\\u0184\\u0185\\u01a6-\\u01a8\\u01bc\\u01bd\\u0251\\u0261\\u0262\\u026a\\u0274\\u0280\\u028f\\u0299\\u029c" +
     "\\u029f\\u1d00-\\u1d2b\\u212e\\ua730\\ua731\\ua78f\\uab30-\\uab64\\u{1f150}-\\u{1f169}\\u{1f170}-\\u{1f189}]"
@@ -57,7 +57,7 @@ const make = () => {
     if (!together.some((scripts) => scripts.test(name))) {
       return "it mixes letters of different scripts"
     }
-    // accents, signs and digits are shared by all scripts
+    // all scripts share accents, signs and digits
     if (latinLooking.test(name.normalize("NFD").replaceAll(others, ""))) {
       return "all its letters look like Latin letters but are not"
     }
@@ -67,7 +67,7 @@ const make = () => {
 
 let foreign: ReturnType<typeof make> | undefined
 
-/** Why a name could be taken for another, if it could. */
+/** Why a name could be mistaken for another; `undefined` if it cannot. */
 export const lookAlike = (name: string): string | undefined => {
   if (name.includes("*")) return "it has a *, which matches any characters in rules"
   if (/^ | {2}| $/.test(name)) return "it has invisible blanks"

@@ -1,13 +1,13 @@
-/** The names that a mistyped name was meant to be, for `Did you mean …?`. */
+/** Finds the names nearest to a mistyped name, for `Did you mean …?`. */
 
-/** Longer text is compared by its beginning, which bounds the time for untrusted names. */
+/** Only the start of a longer text is compared, which bounds the time for untrusted names. */
 const longest = 128
 
-/** Lower case, with each run of ASCII punctuation as one gap, because case and punctuation are remembered least. */
+/** Lower case, with each run of ASCII punctuation as one gap, because case and punctuation are mistyped most. */
 const folded = (text: string): string =>
   `_${text.slice(0, longest)}_`.toLowerCase().replaceAll(/[\u0000-\u002f\u003a-\u0060\u007b-\u007f]+/g, "_")
 
-/** The edits (insert, delete, replace, swap two neighbours) that turn one text into the other. */
+/** The edit distance: insert, delete, replace, and swap of two neighbors. */
 const distance = (a: string, b: string): number => {
   let before: ReadonlyArray<number> = []
   let last = Array.from({ length: b.length + 1 }, (_, at) => at)
@@ -25,29 +25,29 @@ const distance = (a: string, b: string): number => {
   return last[b.length]!
 }
 
-/** Whether at most one edit turns one text into the other. */
+/** True if the edit distance is at most one. */
 export const isOneEdit = (a: string, b: string): boolean => Math.abs(a.length - b.length) <= 1 && distance(a, b) <= 1
 
-/** From 0 to 1: the share of pairs of neighbouring characters that two folded texts have in common. */
+/** From 0 to 1: the share of common character pairs of two folded texts. */
 const sharedPairs = (asked: ReadonlySet<string>, text: string): number => {
   let shared = 0
   for (let at = 1; at < text.length; at++) if (asked.has(text.slice(at - 1, at + 1))) shared += 1
   const share = 2 * Math.min(asked.size, shared) / Math.max(1, asked.size + text.length - 1)
-  // a name that contains all of what was asked for is near, however long it is
+  // a name that contains the whole query is near at any length
   return shared >= asked.size && asked.size > 3 ? Math.max(share, 0.5) : share
 }
 
-// Measured on the tools of published servers: below these, names have little more in common than their language.
+// Measured on the tools of published servers: below these scores, names share little but their language.
 const leastShared = 0.4
 const leastScore = 0.9
 
-/** A name this much worse than the best one is left out. */
+/** A name this much worse than the best one is dropped. */
 const spread = 0.35
 
 /** The length of four characters folded, which adds one at each end. */
 const shortest = 6
 
-/** How many names, those with the most pairs in common, are compared by their edits. */
+/** The number of names, those with the most common pairs, that are compared by edit distance. */
 const compared = 24
 
 /** The best first; names of the same score keep their order. */
@@ -66,7 +66,7 @@ export const nearestOf = <A>(
 ): ReadonlyArray<A> => {
   const wanted = folded(asked)
   const start = wanted.slice(0, -1)
-  // the beginning of a name is near, however long the name is, and short names have too few pairs to be compared by
+  // a prefix is near at any length of the name, and short names have too few pairs to compare
   const isNear = (name: string): boolean =>
     (start.length > 2 && name.startsWith(start)) || (name.length <= shortest && isOneEdit(wanted, name))
   const pairs = new Set(Array.from({ length: wanted.length - 1 }, (_, at) => wanted.slice(at, at + 2)))
@@ -94,6 +94,6 @@ export const nearestOf = <A>(
 export const nearest = (asked: string, names: Iterable<string>): ReadonlyArray<string> =>
   nearestOf(asked, names, (name) => [name], 3)
 
-/** `Did you mean "a" or "b"?`, or nothing. */
+/** `Did you mean "a" or "b"?`, or `undefined`. */
 export const suggestion = (names: ReadonlyArray<string>): string | undefined =>
   names.length === 0 ? undefined : `Did you mean ${names.map((name) => `"${name}"`).join(" or ")}?`

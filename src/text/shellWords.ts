@@ -1,4 +1,4 @@
-/** Command lines as words, and words as parts of a command line. */
+/** Splits command lines into words, and quotes words for command lines. */
 
 /** A word, and whether it begins in quotes. */
 interface Word {
@@ -6,20 +6,20 @@ interface Word {
   readonly quoted: boolean
 }
 
-/** How a line is read. */
+/** The rules of quoting. */
 export interface Rules {
-  /** The blanks that end a word. */
+  /** Characters that end a word. */
   readonly blank: RegExp
-  /** Whether a quote begins here, after what the word has so far. */
+  /** True if a quote starts here, after the text of the word so far. */
   readonly opens: (word: string) => boolean
-  /** Whether a backslash before this character escapes it. */
+  /** True if a backslash escapes this character. */
   readonly escapes: (next: string, isQuoted: boolean) => boolean
 }
 
-/** As a POSIX shell reads a line, but without expansions: `'…'` is literal, and a backslash escapes any character. */
+/** The rules of a POSIX shell, without expansions: `'…'` is literal, and a backslash escapes any character. */
 export const shell: Rules = { blank: /[ \t]/, opens: () => true, escapes: () => true }
 
-/** As a person types prose: an apostrophe within a word is literal, and a backslash escapes only quotes, blanks and itself. */
+/** Rules for prose: an apostrophe in a word is literal, and a backslash escapes only quotes, blanks and itself. */
 export const prose: Rules = {
   blank: /\s/,
   opens: (word) => word === "" || word.endsWith("="),
@@ -28,7 +28,7 @@ export const prose: Rules = {
 
 const literal: Rules = { ...shell, escapes: () => false }
 
-/** The words of a line, and the quote that is not closed. */
+/** The words of a line, and an unterminated quote. */
 export const split = (
   line: string,
   { blank, escapes, opens }: Rules
@@ -65,8 +65,8 @@ const special = { posix: /[|&;<>()$`*?[\]{}#!\n\r\0"'\\]/, windows: /[|&;<>()$`*
 /* oxlint-enable no-control-regex */
 
 /**
- * The program and the arguments of a line that needs no shell; `undefined` for one that does: pipes, substitutions,
- * globs, unclosed quotes. A leading `~` becomes the home folder.
+ * Splits a line into program and arguments; `undefined` if it needs a shell: pipes, substitutions, globs, unterminated
+ * quotes. A leading `~` becomes the home folder.
  */
 export const withoutShell = (
   line: string,
@@ -84,6 +84,6 @@ export const withoutShell = (
   return command === undefined || command === "" ? undefined : [command, ...args]
 }
 
-/** A text as one word of a POSIX shell, in quotes only where it needs them. */
+/** Quotes a text as one word of a POSIX shell, if it needs quotes. */
 export const quote = (text: string): string =>
   text === "" || /[\s"'`$&|;<>()*?[\]{}!#~\\^]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text

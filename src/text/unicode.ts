@@ -1,12 +1,12 @@
 /**
- * The one table of characters that mislead a reader: which do not show, which look like others, and how wide they are.
- * Built on `\p{…}` where Unicode has a property, and on lists where it has none.
+ * Invisible characters, look-alikes, and the width of characters. Uses `\p{…}` where Unicode has a property, and lists
+ * elsewhere.
  */
 import { lookAlikes } from "./asciiLookAlikes.ts"
 
-// The patterns stand in functions, because V8 reads a pattern with \p when it compiles what is around it: 3 ms for all.
+// The patterns are in functions, because V8 compiles a pattern with \p together with the code around it: 3 ms for all.
 
-/** Kinds of characters that a reader does not see. The first row that matches decides. */
+/** Kinds of invisible characters. The first row that matches decides. */
 const table = () =>
   [
     ["noncharacter", /\p{Noncharacter_Code_Point}/u],
@@ -31,10 +31,10 @@ export type Kind = ReturnType<typeof table>[number][0]
 
 let kinds: ReturnType<typeof table> | undefined
 
-/** Caches the row of each code point of the basic plane, from 1; 0 is not looked up yet, and the last is no row. */
+/** Caches the row of each code point of the basic plane, from 1. 0 means unknown, and the last index no row. */
 const rows = new Uint8Array(0x10000)
 
-/** The kind of a code point; `undefined` for what shows, and for tab, line feed and carriage return. */
+/** The kind of a code point; `undefined` for visible characters, tab, line feed and carriage return. */
 export const kindOf = (point: number): Kind | undefined => {
   if (point < 0x20 ? point === 0x09 || point === 0x0a || point === 0x0d : point < 0x7f) return undefined
   const all = kinds ??= table()
@@ -46,21 +46,21 @@ export const kindOf = (point: number): Kind | undefined => {
   return all[at]?.[0]
 }
 
-/** True if a text may have a character of a kind, or has a combining mark: many marks cover the letter below them. */
+/** True if a text may have an invisible character, or has a combining mark: many marks cover the letter below them. */
 export const mayHide = (text: string): boolean =>
   /[^\P{C}\t\n\r]|[\p{M}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\ufffc]/u.test(text)
 
-/** True if a text has a space, or a character that does not show. */
+/** True if a text has a space or an invisible character. */
 export const hasBlank = (text: string): boolean => /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
 
-/** Replaces the characters that a terminal obeys or does not show, and halves of surrogate pairs. */
+/** Replaces control and invisible characters, and unpaired surrogates. */
 export const replaceUnsafe = (text: string, replace: (char: string) => string): string =>
   text.replace(
     /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufff9-\ufffc]|(?!\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|(?<!\p{Unified_Ideograph})[\u{e0100}-\u{e01ef}]/gu,
     replace
   )
 
-/** Replaces characters that look like a space or like nothing, and four or more marks in a row, which cover text. */
+/** Replaces characters that look like a space or nothing, and runs of four or more marks, which cover text. */
 export const replaceBlank = (text: string, replace: (chars: string) => string): string =>
   text.replace(
     /(?! )[\p{Zs}\p{Cs}\p{Variation_Selector}\p{Default_Ignorable_Code_Point}\u2800]|\p{M}{4,}/gu,
@@ -71,7 +71,7 @@ const shapedScripts =
   "Arab Syrc Nkoo Mand Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Tibt Mymr Khmr Mong Phag Bali " +
   "Java Sund Limb Lepc Cham Lana Mtei Kthi Cakm Gran Brah Adlm Rohg Mani"
 
-/** Letters whose form depends on a joiner beside them, without punctuation and accents that other scripts share. */
+/** Letters whose form depends on an adjacent joiner, without punctuation and accents that scripts share. */
 export const shaped = (): RegExp =>
   new RegExp(
     `(?![\\0-\\u058f\\u1d00-\\u33ff])[${shapedScripts.split(" ").map((script) => `\\p{scx=${script}}`).join("")}]`,
@@ -84,7 +84,7 @@ const is = (characters: () => RegExp): (point: number) => boolean => {
 }
 
 export const isShaped = is(shaped)
-/** Scripts without spaces, in which a zero-width space marks where a line may break. */
+/** Scripts without spaces, in which a zero-width space marks a possible line break. */
 export const unspaced = (): RegExp =>
   /[\p{sc=Thai}\p{sc=Laoo}\p{sc=Tibt}\p{sc=Mymr}\p{sc=Khmr}\p{sc=Tale}\p{sc=Talu}\p{sc=Hira}\p{sc=Kana}\p{sc=Hani}]/u
 export const isUnspaced = is(unspaced)
@@ -99,14 +99,14 @@ export const isPictographic = is(() =>
 export const isEmoji = is(() => /\p{Emoji}/u)
 export const isLetter = is(() => /[\p{L}\p{N}]/u)
 export const isMark = is(() => /\p{M}/u)
-/** A character that takes no room by itself. */
+/** A character of zero width. */
 export const isUnseen = is(() => /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\p{Cc}\ufff0-\ufffc]/u)
 
-/** Whether a text has letters that are written from right to left. */
+/** True if a text has right-to-left letters. */
 export const hasRightToLeft = (text: string): boolean =>
   /(?=[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])[\p{L}\p{N}]/u.test(text)
 
-/** The look-alikes of some characters of ASCII, each with the one that it is taken for. */
+/** The look-alikes of these ASCII characters, each with its ASCII character. */
 export const takenFor = (characters: RegExp): ReadonlyMap<string, string> =>
   new Map(
     lookAlikes.flatMap(([ascii, same, near]) =>
@@ -116,7 +116,7 @@ export const takenFor = (characters: RegExp): ReadonlyMap<string, string> =>
 
 const letters = takenFor(/[a-z]/)
 
-/** A word as the letters of ASCII that it can be taken for; `undefined` if one of its letters looks like none. */
+/** Replaces look-alikes in a word by ASCII letters; `undefined` if one of its letters looks like no ASCII letter. */
 export const asciiWord = (word: string): string | undefined => {
   const letter = (char: string): string => char <= "\u007f" ? char : letters.get(char) ?? ""
   const all = Array.from(word, letter)
@@ -131,7 +131,7 @@ export const isAscii = (text: string): boolean => ascii.test(text)
 export const caseFolded = (text: string): string =>
   isAscii(text) ? text.toLowerCase() : text.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ")
 
-/** East Asian characters and pictures take two columns of a terminal, marks none. */
+/** East Asian characters and emoji take two columns of a terminal, marks none. */
 const columnsOf = (char: string): number =>
   /\p{Mn}|\p{Me}/u.test(char)
     ? 0
@@ -140,13 +140,13 @@ const columnsOf = (char: string): number =>
     ? 2
     : 1
 
-/** The columns of a terminal that an escaped text takes. */
+/** The width of an escaped text on a terminal. */
 export const width = (text: string): number =>
   /^[\u0020-\u02ff\u2010-\u25ff]*$/.test(text)
     ? text.length
     : Array.from(text).reduce((sum, char) => sum + columnsOf(char), 0)
 
-/** The beginning of a text that fits into so many columns, with an ellipsis in place of the rest. */
+/** Cuts a text to this width, with an ellipsis. */
 export const fitted = (text: string, columns: number): string => {
   if (width(text) <= columns) return text
   let room = columns - 1
@@ -159,5 +159,5 @@ export const fitted = (text: string, columns: number): string => {
   return columns < 1 ? "" : `${text.slice(0, end)}…`
 }
 
-/** A text with spaces behind it, up to so many columns. */
+/** Pads a text with spaces to this width. */
 export const padded = (text: string, columns: number): string => text + " ".repeat(Math.max(0, columns - width(text)))

@@ -7,9 +7,8 @@ const operator = /\{[+#./;?&]/
 const longest = 2048
 
 /**
- * Whether a URI can come from a template (RFC 6570), as far as that can be told without its variables. Variables stand for
- * anything without a slash, unless an operator says otherwise. A template that does not even name a scheme fits nothing:
- * it would claim what others have.
+ * True if a URI may be an expansion of a template (RFC 6570). Variables match any text without a slash, unless an operator
+ * says otherwise. A template without a scheme matches nothing, because it would match resources of other servers.
  */
 export const matcher = (template: string): (uri: string) => boolean => {
   const literals = template.split(expression)
@@ -24,7 +23,7 @@ export const matcher = (template: string): (uri: string) => boolean => {
   }
 }
 
-/** The text without percent-encoding, or as it is if its encoding is invalid. */
+/** Decodes percent-encoding; a text with invalid encoding is unchanged. */
 export const percentDecoded = (text: string): string => {
   try {
     return decodeURIComponent(text)

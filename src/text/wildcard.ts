@@ -1,4 +1,4 @@
-/** Patterns in which `*` stands for any characters, matched in time linear in the text because both may be untrusted. */
+/** Patterns with `*`, matched in linear time, because pattern and text may be untrusted. */
 
 /** A string, or an array of its code points. */
 type Text = ArrayLike<string>
@@ -43,8 +43,8 @@ const withSingles = (piece: Text, single: string): Search => (text, from) => {
 }
 
 /**
- * Compiles a pattern that must match the whole text: `*` is any run of characters, and every other character is itself.
- * With `single: "?"` a question mark is any one character; a piece that has one is searched in quadratic time.
+ * Compiles a pattern that must match the whole text: `*` matches any run of characters, all other characters are literal.
+ * With `single: "?"` a question mark matches one character; a piece with one is searched in quadratic time.
  */
 export const wildcard = (pattern: string, single?: "?"): (text: string) => boolean => {
   const units = (text: string): Text => single === undefined ? text : Array.from(text)
