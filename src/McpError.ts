@@ -57,7 +57,7 @@ export class SpawnFailed extends Row.error<SpawnFailed>()("SpawnFailed", {
 /** The connection was not ready within the limit; `phase` is the last stage that it reached. */
 export class ConnectTimeout extends Row.error<ConnectTimeout>()("ConnectTimeout", {
   phase: Phase,
-  limit: Schema.DurationFromSelf,
+  limit: Schema.Duration,
   stderrTail: optionalText
 }) {}
 
@@ -119,7 +119,7 @@ export class HttpError extends Row.error<HttpError>()("HttpError", {
   /** An excerpt of the body. */
   detail,
   outcome: Row.Outcome,
-  retryAfter: Schema.optional(Schema.DurationFromSelf),
+  retryAfter: Schema.optional(Schema.Duration),
   /** The request was not sent, because the server had asked for a pause before. */
   paused: Schema.optional(Schema.Boolean),
   scope: optionalText,
@@ -241,7 +241,7 @@ export class ToolError
 export class RequestTimeout extends Row.error<RequestTimeout>()("RequestTimeout", {
   kind: Schema.Literal("idle", "total"),
   operation: Schema.String,
-  limit: Schema.DurationFromSelf,
+  limit: Schema.Duration,
   outcome: Row.Outcome,
   /** What the request waited for, if it was not sent. */
   waitedFor: Schema.optional(Schema.Literal("connection", "permit")),
@@ -256,7 +256,7 @@ export class Cancelled
 
 /** The circuit breaker of the server is open. */
 export class CircuitOpen extends Row.error<CircuitOpen>()("CircuitOpen", {
-  retryAfter: Schema.DurationFromSelf,
+  retryAfter: Schema.Duration,
   /** The application isolated the server; only a reset of the breaker ends that. */
   isolated: Schema.optional(Schema.Boolean)
 }) {}
@@ -270,7 +270,7 @@ export class RequiredServersFailed extends Row.error<RequiredServersFailed>()("R
 export class ServerUnavailable extends Row.error<ServerUnavailable>()("ServerUnavailable", {
   why: Schema.Literal("disabled", "disconnected", "denied", "untrusted", "storm", "connecting"),
   detail,
-  retryAfter: Schema.optional(Schema.DurationFromSelf)
+  retryAfter: Schema.optional(Schema.Duration)
 }) {}
 
 /** There is no such server, tool, resource or prompt. `server` is empty where no single server was asked. */

@@ -30,6 +30,8 @@ export class Connector extends Context.Tag("effect-mcp-runtime/client/Connector"
     config: ServerConfig.ServerConfig,
     options?: ConnectOptions
   ) => Effect.Effect<McpClient.McpClient, McpError.ConnectError, Scope.Scope>
+  /** The variables of the configuration are read at another place, where the connection lives. */
+  readonly isRemote?: boolean | undefined
 }>() {}
 
 /**
@@ -61,6 +63,7 @@ export const open = (
 ): Effect.Effect<McpClient.McpClient, McpError.ConnectError, Connector | Scope.Scope> =>
   Effect.gen(function*() {
     const connector = yield* Connector
+    if (connector.isRemote === true) return yield* connector.connect(config)
     const { resolve } = yield* Resolution.Resolution
     const server = config.name
     const limit = ServerConfig.limits(config, yield* Limits.CurrentLimits).startupTimeout

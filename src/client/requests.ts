@@ -5,6 +5,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Limits from "../config/Limits.ts"
 import * as McpError from "../McpError.ts"
 import * as Deadline from "../resilience/Deadline.ts"
 import * as RetryPolicy from "../resilience/RetryPolicy.ts"
@@ -53,26 +54,29 @@ export const within = (server: string, operation: string, limit: Duration.Durati
     onTimeout: () => new McpError.RequestTimeout({ server, kind: "total", operation, limit, outcome: "unknown" })
   })
 
-/** `session` is `undefined` in the stateless era. */
-export const make = (
-  { engine, limits: { listTimeout, pingTimeout, requestTimeout, toolTimeout }, server }: Handshake.Connection,
-  session?: Session
-) => {
-  const listeners = new Set<(until: number) => void>()
-  // made at the first pause: most servers never ask for one
-  let gate: RetryAfter.Gate | undefined
-
-  /** The deadline of a request that begins now, or of its series. */
-  const deadlineOf = (
+/** The deadline of a request that begins now, or of its series. */
+export const deadlines =
+  (server: string, { listTimeout, requestTimeout, toolTimeout }: Limits.Limits, now: () => number) =>
+  (
     operation: string,
-    { deadline, idleTimeout, totalTimeout }: RequestOptions = {}
+    { deadline, idleTimeout, totalTimeout }: McpClient.RequestOptions = {}
   ): Either.Either<Deadline.Deadline, McpError.InvalidArguments> => {
     if (deadline !== undefined) return Either.right(deadline)
     const isCall = operation === "tools/call"
     const idle = idleTimeout ?? (isCall ? requestTimeout : listTimeout)
     const total = totalTimeout ?? (isCall ? toolTimeout : listTimeout)
-    return Deadline.make({ server, operation, idle, total, now: engine.now })
+    return Deadline.make({ server, operation, idle, total, now })
   }
+
+/** `session` is `undefined` in the stateless era. */
+export const make = (
+  { engine, limits, server }: Handshake.Connection,
+  session?: Session
+) => {
+  const listeners = new Set<(until: number) => void>()
+  const deadlineOf = deadlines(server, limits, engine.now)
+  // made at the first pause: most servers never ask for one
+  let gate: RetryAfter.Gate | undefined
 
   const request: Request = (method, params, options) =>
     Effect.suspend(() => {
@@ -163,7 +167,7 @@ export const make = (
     deadlineOf,
     /** Succeeds if the server answers anything. Sent during a pause too, and the answer does not end the pause. */
     health: (method: string, params?: JsonRpc.JsonObject): McpClient.Channel["health"] =>
-      request(method, params, { idleTimeout: pingTimeout, totalTimeout: pingTimeout, isPatient: false }).pipe(
+      request(method, params, { idleTimeout: limits.pingTimeout, totalTimeout: limits.pingTimeout, isPatient: false }).pipe(
         Effect.catchTag("RemoteError", () => Effect.void),
         Effect.asVoid
       ),

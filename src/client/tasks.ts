@@ -63,8 +63,10 @@ export const offersCalls = (capabilities: JsonRpc.JsonObject): boolean =>
 
 /** `undefined` for a server that does not declare tasks. */
 export const make = (
-  connection: Handshake.Connection,
-  { deadlineOf, request }: Requests.Requests,
+  connection: Pick<Handshake.Connection, "server" | "limits" | "report"> & {
+    readonly engine: Pick<McpClient.Channel, "onNotification">
+  },
+  { deadlineOf, request }: Pick<Requests.Requests, "deadlineOf" | "request">,
   capabilities: JsonRpc.JsonObject
 ): Tasks | undefined => {
   const { engine, limits, report, server } = connection

@@ -56,6 +56,11 @@ export class Deadline {
     return this.#pausedSince === undefined ? Math.min(this.#idleAt, this.#totalAt) : Infinity
   }
 
+  /** The longest time without an answer or progress, in milliseconds. */
+  get idle(): number {
+    return this.#idle
+  }
+
   /** Milliseconds that are left of the total limit; negative once it is over. */
   left(): number {
     return this.#totalAt - (this.#pausedSince ?? this.#options.now())
