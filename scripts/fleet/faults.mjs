@@ -70,7 +70,7 @@ const late = 1_000
 export const until = async (what, holds, limit = 60_000) => {
   const end = Date.now() + limit
   while (!await holds()) {
-    if (Date.now() > end) throw new Error(`after ${limit / 1000} s: ${what}`)
+    if (Date.now() > end) throw new Error(`after ${limit / 1000} s: ${typeof what === "function" ? what() : what}`)
     await sleep(50)
   }
 }
@@ -115,10 +115,12 @@ const violationsOf = (calls, executions, home) =>
 
 export const round = async (fleet, name, random, server = "counter0") => {
   const ready = async (node) => {
-    const { missing, ok } = await node.ask("tools")
-    return ok && missing.length === 0
+    const answer = await node.ask("tools")
+    seen = JSON.stringify(answer.missing ?? answer)
+    return answer.ok && answer.missing.length === 0
   }
-  await Promise.all(Array.from(fleet.nodes, (node) => until("a node lists no tools", () => ready(node))))
+  let seen = ""
+  await Promise.all(Array.from(fleet.nodes, (node) => until(() => `a node lists no tools: ${seen}`, () => ready(node))))
   const { text } = await Array.from(fleet.nodes)[0].call(`mcp__${server}__who`)
   const home = fleet.servers().find(({ pid }) => String(pid) === text)?.node
   if (home === undefined) throw new Error(`no node has the server ${text}`)

@@ -167,10 +167,11 @@ export const make = (
     deadlineOf,
     /** Succeeds if the server answers anything. Sent during a pause too, and the answer does not end the pause. */
     health: (method: string, params?: JsonRpc.JsonObject): McpClient.Channel["health"] =>
-      request(method, params, { idleTimeout: limits.pingTimeout, totalTimeout: limits.pingTimeout, isPatient: false }).pipe(
-        Effect.catchTag("RemoteError", () => Effect.void),
-        Effect.asVoid
-      ),
+      request(method, params, { idleTimeout: limits.pingTimeout, totalTimeout: limits.pingTimeout, isPatient: false })
+        .pipe(
+          Effect.catchTag("RemoteError", () => Effect.void),
+          Effect.asVoid
+        ),
     /** Called synchronously with the end of each pause; returns a function that removes the listener. */
     onPaused: (listener: (until: number) => void) => Scoped.addListener(listeners, listener)
   }

@@ -14,15 +14,17 @@ import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
-import * as InputHandlers from "../client/InputHandlers.ts"
+import type * as InputHandlers from "../client/InputHandlers.ts"
 import type * as McpClient from "../client/McpClient.ts"
 import { progressOf } from "../client/messages.ts"
-import { added } from "../client/RequestEngine.ts"
+import * as ServerRequests from "../client/serverRequests.ts"
 import { resync } from "../client/sessionEra.ts"
 import * as McpError from "../McpError.ts"
+import * as Outcome from "../outcome.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
+import * as Scoped from "../scoped.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
-import * as FleetServer from "./FleetServer.ts"
+import type * as FleetServer from "./FleetServer.ts"
 
 export interface Options {
   /** The longest time to open a connection. */
@@ -126,16 +128,20 @@ export class Attachment {
       this.#runtime.run(this.#listen)
       this.#runtime.run(Effect.delay(Effect.sync(this.#openTimedOut(this.#ready)), this.#options.openTimeout))
     }
-    return Effect.flatMap(Deferred.await(this.#ready), () =>
-      this.#opened === undefined ? Effect.fail(this.#lost("not-sent", "it has ended")) : Effect.succeed(this.#opened))
+    return Effect.flatMap(
+      Deferred.await(this.#ready),
+      () =>
+        this.#opened === undefined ? Effect.fail(this.#lost("not-sent", "it has ended")) : Effect.succeed(this.#opened)
+    )
   })
 
-  readonly onNotification: McpClient.Channel["onNotification"] = (listener) => added(this.#onNotification, listener)
+  readonly onNotification: McpClient.Channel["onNotification"] = (listener) =>
+    Scoped.addListener(this.#onNotification, listener)
 
-  readonly onPaused: McpClient.Channel["onPaused"] = (listener) => added(this.#onPaused, listener)
+  readonly onPaused: McpClient.Channel["onPaused"] = (listener) => Scoped.addListener(this.#onPaused, listener)
 
   readonly onEnded: McpClient.Channel["onEnded"] = (listener) => {
-    if (this.#end === undefined) return added(this.#onEnded, listener)
+    if (this.#end === undefined) return Scoped.addListener(this.#onEnded, listener)
     listener(this.#end)
     return () => undefined
   }
@@ -205,7 +211,7 @@ export class Attachment {
 
   readonly #listen: Effect.Effect<void> = Effect.gen(this, function*() {
     const { caller, handlers, home } = this.#peer
-    const capabilities = InputHandlers.capabilities(handlers)
+    const capabilities = ServerRequests.capabilities(handlers)
     while (this.#phase === "opening" || this.#phase === "open") {
       const read = this.#read
       const answer = yield* Effect.exit(home.Listen({ caller, capabilities, read }))
@@ -290,7 +296,7 @@ export class Attachment {
 
   #answer(id: number, method: string, params: JsonRpc.JsonObject): Effect.Effect<void> {
     const { caller, handlers, home, server } = this.#peer
-    return InputHandlers.answer({ server, handlers }, method, params).pipe(
+    return ServerRequests.answer({ server, handlers }, method, params).pipe(
       Effect.matchEffect({
         onSuccess: (result) => home.Answer({ caller, id, result }),
         onFailure: ({ code, reason }) => home.Answer({ caller, id, refused: { code, reason } })
@@ -330,7 +336,7 @@ export class Attachment {
     if (this.#phase === "ended") return
     this.#phase = "ended"
     this.#end = error
-    Deferred.unsafeDone(this.#ready, Exit.fail(McpError.notSent(error)))
+    Deferred.unsafeDone(this.#ready, Exit.fail(Outcome.notSent(error)))
     // the listeners come first, so that a caller whose call is lost finds the connection out of use
     for (const listener of this.#onEnded) listener(error)
     this.#onEnded.clear()

@@ -17,10 +17,11 @@ import * as McpClient from "../client/McpClient.ts"
 import { textOf } from "../client/messages.ts"
 import * as Reporting from "../client/reporting.ts"
 import * as Requests from "../client/requests.ts"
+import * as ServerRequests from "../client/serverRequests.ts"
 import * as Tasks from "../client/tasks.ts"
 import * as Limits from "../config/Limits.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
-import * as McpError from "../McpError.ts"
+import type * as McpError from "../McpError.ts"
 import * as McpEvent from "../McpEvent.ts"
 import type * as Deadline from "../resilience/Deadline.ts"
 import * as Redaction from "../safety/Redaction.ts"
@@ -138,7 +139,7 @@ export const make = (
     const attach = (config: ServerConfig.ServerConfig) =>
       Effect.gen(function*() {
         const server = config.name
-        const handlers = yield* InputHandlers.current(built)
+        const handlers = yield* ServerRequests.current(built)
         const redaction = yield* Redaction.Redaction
         const caller = `${yield* Clock.currentTimeMillis}-${yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)}`
         const id = FleetServer.idOf({

@@ -17,6 +17,7 @@ import * as Scope from "effect/Scope"
 import * as Connector from "../client/Connector.ts"
 import * as InputHandlers from "../client/InputHandlers.ts"
 import type * as McpClient from "../client/McpClient.ts"
+import * as ServerRequests from "../client/serverRequests.ts"
 import * as ServerConfig from "../config/ServerConfig.ts"
 import * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
@@ -125,7 +126,9 @@ const home = (configs: ReadonlyMap<string, ServerConfig.ServerConfig>, options: 
 
     /** The connection, which all callers open together. */
     const connected = (declared: JsonRpc.JsonObject) =>
-      opening.withPermits(1)(Effect.suspend(() => connection === undefined ? open(declared) : Effect.succeed(connection)))
+      opening.withPermits(1)(
+        Effect.suspend(() => connection === undefined ? open(declared) : Effect.succeed(connection))
+      )
 
     /** Opens the connection for a caller that does not have it. */
     const openFor = (caller: Callers.Caller, capabilities: JsonRpc.JsonObject): void => {
@@ -264,7 +267,7 @@ const home = (configs: ReadonlyMap<string, ServerConfig.ServerConfig>, options: 
         Effect.sync(() => {
           const { caller, id, refused, result = {} } = payload
           const question = callers.get(caller)?.questions.get(id)
-          const answer = refused === undefined ? Exit.succeed(result) : Exit.fail(new InputHandlers.Refused(refused))
+          const answer = refused === undefined ? Exit.succeed(result) : Exit.fail(new ServerRequests.Refused(refused))
           if (question !== undefined) Deferred.unsafeDone(question, answer)
         }),
       Detach: ({ payload }) => callers.forget(payload.caller)

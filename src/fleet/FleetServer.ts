@@ -25,7 +25,11 @@ export const Opened = Schema.TaggedStruct("Opened", {
   era: Schema.Literal("session", "stateless"),
   protocolVersion: Schema.String,
   serverInfo: Schema.optional(
-    Schema.Struct({ name: Schema.String, version: Schema.String, title: Schema.optionalWith(Schema.String, { exact: true }) })
+    Schema.Struct({
+      name: Schema.String,
+      version: Schema.String,
+      title: Schema.optionalWith(Schema.String, { exact: true })
+    })
   ),
   capabilities: JsonObject,
   instructions: Schema.optional(Schema.String)

@@ -64,12 +64,15 @@ const applicationName = (address: { readonly host: string; readonly port: number
 /** Connects to another node. */
 const protocol = Layer.effect(
   Runners.RpcClientProtocol,
-  Effect.map(RpcSerialization.RpcSerialization, (serialization) => ({ host, port }: RunnerAddress.RunnerAddress) =>
-    NodeSocket.makeNet({ host, port, noDelay: true, openTimeout: 1_000 }).pipe(
-      Effect.flatMap((socket) => Effect.provideService(RpcClient.makeProtocolSocket(), Socket.Socket, socket)),
-      Effect.provideService(RpcSerialization.RpcSerialization, serialization),
-      Effect.orDie
-    ))
+  Effect.map(
+    RpcSerialization.RpcSerialization,
+    (serialization) => ({ host, port }: RunnerAddress.RunnerAddress) =>
+      NodeSocket.makeNet({ host, port, noDelay: true, openTimeout: 1_000 }).pipe(
+        Effect.flatMap((socket) => Effect.provideService(RpcClient.makeProtocolSocket(), Socket.Socket, socket)),
+        Effect.provideService(RpcSerialization.RpcSerialization, serialization),
+        Effect.orDie
+      )
+  )
 )
 
 /** Asks a node whether it is alive. */
@@ -116,7 +119,9 @@ export const layer = (
   given: Pick<Options, "url"> & Partial<Options>
 ): Layer.Layer<Sharding, SocketServerError | SqlError> => {
   const options: Options = { ...defaults, ...given }
-  const address = options.address === undefined ? undefined : RunnerAddress.make(options.address.host, options.address.port)
+  const address = options.address === undefined
+    ? undefined
+    : RunnerAddress.make(options.address.host, options.address.port)
   const listen = options.listen === undefined ? undefined : RunnerAddress.make(options.listen.host, options.listen.port)
 
   const config = ShardingConfig.layer({
@@ -148,11 +153,13 @@ export const layer = (
     RunnerHealth.RunnerHealth,
     Effect.map(Runners.Runners, (runners) => ({ isAlive: isAlive(runners, options) }))
   ).pipe(Layer.provide(Runners.layerRpc))
-  return quiet(Layer.scopedDiscard(watch(options, address)).pipe(
-    Layer.provideMerge(SocketRunner.layer),
-    Layer.provide([NodeSocketServer.layer({ host, port, noDelay: true }), health]),
-    Layer.provide(below)
-  ))
+  return quiet(
+    Layer.scopedDiscard(watch(options, address)).pipe(
+      Layer.provideMerge(SocketRunner.layer),
+      Layer.provide([NodeSocketServer.layer({ host, port, noDelay: true }), health]),
+      Layer.provide(below)
+    )
+  )
 }
 
 /** The cluster logs to stderr, and only what concerns an operator. */

@@ -8,8 +8,9 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
-import * as InputHandlers from "../client/InputHandlers.ts"
+import type * as InputHandlers from "../client/InputHandlers.ts"
 import { objectOf, textOf } from "../client/messages.ts"
+import * as ServerRequests from "../client/serverRequests.ts"
 import type * as McpError from "../McpError.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as FleetServer from "./FleetServer.ts"
@@ -23,7 +24,7 @@ export interface Caller {
   readonly scope: Scope.CloseableScope
   readonly calls: Map<number, Running>
   readonly watches: Map<number, { readonly scope: Scope.CloseableScope; readonly ofResources: boolean }>
-  readonly questions: Map<number, Deferred.Deferred<JsonRpc.JsonObject, InputHandlers.Refused>>
+  readonly questions: Map<number, Deferred.Deferred<JsonRpc.JsonObject, ServerRequests.Refused>>
   inFlight: number
   /** Counts the calls of all callers, up to the last one of this caller. */
   lastCall: number
@@ -158,14 +159,14 @@ export class Callers {
    * Asks the application of a caller. Servers do not say which call a question belongs to, so it goes to the caller whose
    * calls are in flight; of several, to the one that called last.
    */
-  ask(method: string, params: JsonRpc.JsonObject): Effect.Effect<JsonRpc.JsonObject, InputHandlers.Refused> {
+  ask(method: string, params: JsonRpc.JsonObject): Effect.Effect<JsonRpc.JsonObject, ServerRequests.Refused> {
     return Effect.suspend(() => {
       const attached = Array.from(this.#callers.values()).filter(({ opened }) => opened !== undefined)
       const busy = attached.filter(({ inFlight }) => inFlight > 0)
       const caller = (busy.length > 0 ? busy : attached).toSorted((a, b) => a.lastCall - b.lastCall).at(-1)
-      if (caller === undefined) return new InputHandlers.Refused({ code: -32603, reason: "No caller is attached" })
+      if (caller === undefined) return new ServerRequests.Refused({ code: -32603, reason: "No caller is attached" })
       const id = ++this.#questions
-      const answer = Deferred.unsafeMake<JsonRpc.JsonObject, InputHandlers.Refused>(FiberId.none)
+      const answer = Deferred.unsafeMake<JsonRpc.JsonObject, ServerRequests.Refused>(FiberId.none)
       caller.questions.set(id, answer)
       this.send(caller, { _tag: "Question", id, method, params })
       return Deferred.await(answer).pipe(
@@ -183,8 +184,7 @@ export const handlers = (callers: Callers, declared: JsonRpc.JsonObject): InputH
   return {
     capabilities,
     roots: has(roots)
-      ? () =>
-        Effect.match(callers.ask("roots/list", {}), { onSuccess: rootsOf, onFailure: () => [] })
+      ? () => Effect.match(callers.ask("roots/list", {}), { onSuccess: rootsOf, onFailure: () => [] })
       : undefined,
     elicit: has(elicitation)
       ? ({ params }) =>

@@ -190,8 +190,10 @@ const fail = (machine: Machine, { error, next }: Failure): Step => {
   if (next === "final") return giveUp(machine, { error, notBefore: 0 })
   const attempt = machine.attempt + 1
   const { gen, wasConnected } = machine
+  // a connection that moves to another place is no failure, however often it moves
+  const failing = machine.failing || !(error._tag === "ConnectionLost" && error.reason === "moved")
   return to(
-    { ...machine, attempt, failing: true },
+    { ...machine, attempt, failing },
     { _tag: "Planning", error },
     { _tag: "Plan", gen, attempt, error, wasConnected },
     { _tag: "RejectFirst", error: Outcome.notSent(error) }

@@ -68,7 +68,7 @@ describe("every module of src", () => {
       ],
       [/^@modelcontextprotocol\/sdk/, /^(client\/(SdkConnector|handshake|sessionEra|tasks)\.ts|demo\/)/],
       [/^@modelcontextprotocol\/server/, /^$/],
-      [/^@effect\/platform-node/, /^(cli|node|demo)\//],
+      [/^@effect\/platform-node/, /^(cli|node|demo|fleet)\//],
       [/^minisearch$/, /^tools\/searchIndex\.ts$/],
       [/^ws$/, /^transport\/WebSocketTransport\.ts$/],
       [/^(ajv|re2js)/, /^json\/linearPattern\.ts$/],
@@ -119,7 +119,7 @@ describe("every module of src", () => {
 const publicModules = 73
 
 /** The public modules that only their paths import, because they need Node or an optional package. */
-const outsideOfIndex = /^(index\.ts$|node\/|demo\/|testing\/|agent\/(AiSdk|AiToolkit|LangChain)\.ts$)/
+const outsideOfIndex = /^(index\.ts$|node\/|demo\/|testing\/|fleet\/|agent\/(AiSdk|AiToolkit|LangChain)\.ts$)/
 
 describe("the exports of package.json", () => {
   it("name each module, without a wildcard", () => {
@@ -182,6 +182,7 @@ const timers: Readonly<Record<string, string>> = {
   "client/requests.ts": "waits as long as the server asks with Retry-After",
   "client/statelessEra.ts": "paces the rounds of one request that has no questions",
   "demo/DemoServer.ts": "a slow tool",
+  "fleet/Attachment.ts": "paces the questions to a home that moves, looks for its silence, and bounds an open",
   "node/NodeHttpListener.ts": "the keep-alive of a socket",
   "node/NodeTrust.ts": "gathers the writes of one decision",
   "node/fileLock.ts": "polls a file lock",
@@ -238,9 +239,9 @@ const rebuilt: Readonly<Record<string, number>> = {
   // native files (issue 20)
   config: 9_240,
   // 1,400 and 3,300: the limits of a request came from the client to the deadline; the caps of defect S8 are in the client
-  resilience: 1_402,
+  resilience: 1_406,
   // with the stream of the events of a call, which the runtime had too
-  client: 3_291,
+  client: 3_299,
   // 2,100 without proxies
   auth: 2_130,
   observability: 550,
@@ -258,6 +259,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   cli: 9_690,
   // a ratchet: issue 20 asks for 3,200; no official package serves both eras (docs/architecture.md, "Made by hand")
   server: 4_110,
+  fleet: 2_000,
   agent: 2_300
 }
 
@@ -289,6 +291,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   node: [...belowRuntime, "runtime", "McpRuntime", "agent", "server"],
   agent: [...belowRuntime, "broadcast", "runtime", "McpRuntime"],
   server: [...belowRuntime, "runtime", "McpRuntime"],
+  fleet: [...belowRuntime],
   safety: [...model, "scoped", "runtimeLog", "resilience", "tools"],
   testing: [...belowTransport, "transport", "client", "auth", "observability", "runtime", "McpRuntime"]
 }
