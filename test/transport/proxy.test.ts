@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { WebSocketServer } from "ws"
 import * as GuardedFetch from "../../src/auth/guardedFetch.ts"
 import * as HostEnvironment from "../../src/config/HostEnvironment.ts"
+import * as Redaction from "../../src/safety/Redaction.ts"
 import * as Proxy from "../../src/transport/http/proxy.ts"
 import * as LegacySseTransport from "../../src/transport/LegacySseTransport.ts"
 import * as WebSocketTransport from "../../src/transport/WebSocketTransport.ts"
@@ -201,6 +202,16 @@ describe("a proxy that does not connect", () => {
         assert.deepInclude(error, { reason: "proxy", proxy: address, code: "ECONNREFUSED", isRetryable: true })
       }))
   }
+
+  it.scopedLive("cannot put its password into a text by quoting the request", () =>
+    Effect.gen(function*() {
+      const redaction = yield* Redaction.Redaction
+      const variables = { ALL_PROXY: "http://me:walnut-harbour@127.0.0.1:9" }
+      const basic = Buffer.from("me:walnut-harbour").toString("base64")
+      yield* Effect.provide(http("https://docs.example/mcp"), within(variables))
+      assert.strictEqual(redaction.text(`Basic ${basic}`), "Basic [redacted]")
+      assert.strictEqual(redaction.text("walnut-harbour"), "[redacted]")
+    }).pipe(Effect.provide(Redaction.layer({ formats: false }))))
 
   it.scopedLive("because its address is invalid, fails the connect before anything is sent", () =>
     Effect.gen(function*() {

@@ -48,6 +48,8 @@ export const opener = <Config extends RemoteHeaders.RemoteServer>(
         const url = new URL(config.url)
         const invalid = (fault: Proxy.Invalid) => new McpError.ConfigurationError({ server, ...fault })
         const proxy = yield* Either.mapLeft(route(url, config.proxy), invalid)
+        // the body of an error can quote the request to the proxy
+        if (proxy !== undefined) (yield* RemoteHeaders.secret(RemoteHeaders.constant(proxy.headers))).current()
         const peer = { server, limits: ServerConfig.limits(config, base), source, proxy }
         const { farewell, ready = Effect.void, transport } = yield* open(peer, url)
         yield* Effect.addFinalizer(() =>

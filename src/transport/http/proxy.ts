@@ -85,24 +85,24 @@ const parse = (text: string): Proxy | undefined => {
 
 /** A lower-case variable wins over one in upper case, and `ALL_PROXY` is for all schemes without a proxy of their own. */
 const route = (setting: Setting, { variables }: HostEnvironment.Host): Route => (url, configured) => {
-  const given = variables()
+  const environment = variables()
   const named = (...names: ReadonlyArray<string>) =>
-    names.flatMap((name) => [name.toLowerCase(), name]).find((name) => (given[name] ?? "") !== "")
+    names.flatMap((name) => [name.toLowerCase(), name]).find((name) => (environment[name] ?? "") !== "")
   const host = bare(url.hostname)
   const isTls = url.protocol === "https:" || url.protocol === "wss:"
   const isBypassed = () => {
     const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port)
-    const entries = (given[named("NO_PROXY") ?? ""] ?? "").split(/[\s,]+/).filter(Boolean)
+    const entries = (environment[named("NO_PROXY") ?? ""] ?? "").split(/[\s,]+/).filter(Boolean)
     return isLoopback(url.hostname) || entries.some((entry) => covers(entry, host, port))
   }
   const chosen = configured ??
     (isBypassed() ? "direct" : Redacted.isRedacted(setting) ? Redacted.value(setting) : setting)
   if (chosen === "direct") return Either.right(undefined)
   // a client of a CGI program sets HTTP_PROXY with a header `Proxy`
-  const http = given["REQUEST_METHOD"] === undefined ? "HTTP_PROXY" : "http_proxy"
+  const http = environment["REQUEST_METHOD"] === undefined ? "HTTP_PROXY" : "http_proxy"
   const variable = chosen === "environment" ? named(isTls ? "HTTPS_PROXY" : http, "ALL_PROXY") : undefined
   if (chosen === "environment" && variable === undefined) return Either.right(undefined)
-  const proxy = parse(variable === undefined ? chosen : given[variable]!)
+  const proxy = parse(variable === undefined ? chosen : environment[variable]!)
   // the value is not quoted, because it may hold a password
   const detail = "not the URL of an HTTP proxy, which has the form http://user:password@host:port"
   return proxy === undefined ? Either.left({ path: variable ?? "proxy", detail }) : Either.right(proxy)
