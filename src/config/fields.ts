@@ -33,19 +33,19 @@ import { Expansion, Provenance } from "./Scope.ts"
 
 /** The fields of all servers that a file may set. */
 export const common = {
-  title: { schema: Text, identity: false, connection: false, description: "The name that people see." },
-  description: { schema: Text, identity: false, connection: false, description: "The purpose of the server." },
-  enabled: { schema: Flag, identity: false, description: "Uses the server (default: true)." },
+  title: { schema: Text, identity: false, connection: false, description: "The display name." },
+  description: { schema: Text, identity: false, connection: false, description: "What the server is for." },
+  enabled: { schema: Flag, identity: false, description: "Whether the server is used (default: true)." },
   required: {
     schema: Flag,
     identity: false,
     connection: false,
-    description: "The application does not start without it (default: false)."
+    description: "Fails the start of the application if the server cannot connect (default: false)."
   },
   lazy: {
     schema: Flag,
     identity: false,
-    description: "Connects at the first use instead of at the start (default: false)."
+    description: "Connects on first use instead of at the start (default: false)."
   },
   trusted: {
     schema: Flag,
@@ -60,47 +60,51 @@ export const common = {
     identity: true,
     words: { legacy: "session", "2026-07-28": "stateless" },
     description:
-      "The era of the protocol: `session` (up to 2025-11-25), `stateless` (2026-07-28), or `auto`: as the server answers."
+      "The protocol era: `session` (up to 2025-11-25), `stateless` (2026-07-28) or `auto` (detected from the server's answer)."
   },
   startupTimeout: {
     schema: Time,
     identity: false,
     aliases: ["startupTimeoutMs"],
-    description: "Limit of a connect."
+    description: "Time limit for connecting."
   },
   requestTimeout: {
     schema: Time,
     identity: false,
     aliases: ["requestTimeoutMs"],
-    description: "Limit of a call without an answer or progress."
+    description: "Time limit for a call without an answer or progress."
   },
   toolTimeout: {
     schema: Time,
     identity: false,
-    description: "Limit of a call, with or without progress."
+    description: "Time limit for a whole call, with or without progress."
   },
-  listTimeout: { schema: Time, identity: false, description: "Limit of a list, a read or a prompt." },
+  listTimeout: {
+    schema: Time,
+    identity: false,
+    description: "Time limit for listing, reading a resource or getting a prompt."
+  },
   stallTimeout: {
     schema: Time,
     identity: false,
-    description: "Limit for written bytes that the server does not read; then the connection is lost."
+    description: "Time limit for the server to read what was written; then the connection counts as lost."
   },
   discoverPatience: {
     schema: Time,
     identity: false,
-    description: "Wait for an answer to `server/discover` before `initialize` is sent too (stdio)."
+    description: "How long to wait for an answer to `server/discover` before also sending `initialize` (stdio)."
   },
-  keepAlive: { schema: Time, identity: false, description: "Time that an idle socket stays open." },
+  keepAlive: { schema: Time, identity: false, description: "How long an idle socket stays open." },
   idleTimeout: {
     schema: Time,
     identity: false,
-    description: "Disconnects the server after this time without a call (default: never)."
+    description: "Disconnects after this time without a call (default: never)."
   },
   concurrency: {
     schema: Count,
     identity: false,
     connection: false,
-    description: "Calls in flight at once."
+    description: "Limit of concurrent calls."
   },
   affinity: {
     schema: Affinity,
@@ -110,24 +114,25 @@ export const common = {
     description:
       "`shared`: all users of an application share one connection and one login. `identity` (default): each has its own."
   },
-  maxMessageBytes: { schema: Count, identity: false, description: "Limit of one message, in bytes." },
+  maxMessageBytes: { schema: Count, identity: false, description: "Size limit of one message, in bytes." },
   maxResultChars: {
     schema: Count,
     identity: false,
     connection: false,
-    description: "Limit of a result for a model, in characters, if it is lower than the limit of the application."
+    description:
+      "Size limit of a result for a model, in characters. Only a limit below that of the application has an effect."
   },
   enabledTools: {
     schema: Names,
     identity: false,
     connection: false,
-    description: "The tools to offer; patterns with * and ? (default: all)."
+    description: "The tools to offer, as patterns with * and ? (default: all)."
   },
   disabledTools: {
     schema: Names,
     identity: false,
     connection: false,
-    description: "The tools not to offer; overrides `enabledTools`."
+    description: "The tools to hide; overrides `enabledTools`."
   },
   autoApprove: {
     schema: Names,
@@ -136,7 +141,7 @@ export const common = {
     restrictedTo: "approveTools",
     overlay: "credential",
     aliases: ["alwaysAllow"],
-    description: "The tools that a model may call without an approval."
+    description: "The tools that a model may call without approval."
   }
 } as const satisfies Rows
 
@@ -191,7 +196,7 @@ export const stdio = {
     template: "command",
     overlay: "target",
     label: "program",
-    description: "One program, by name or path; not a shell command line."
+    description: "The program, by name or path. Not a shell command line."
   },
   args: { ...args, description: "The arguments, one per item." },
   cwd: {
@@ -200,22 +205,22 @@ export const stdio = {
     template: "cwd",
     overlay: "target",
     label: "folder",
-    description: "The working directory. Relative to the project, or to the folder of this file."
+    description: "The working directory, relative to the project or to the folder of this file."
   },
   env: variables,
   withoutEnv: {
     schema: VariableNames,
     identity: true,
     overlay: "credential",
-    label: "not inherited",
-    description: "Environment variables to remove, even if they are inherited."
+    label: "removed",
+    description: "Environment variables to remove, even if inherited."
   },
   envFile: {
     schema: EnvFile,
     identity: true,
     template: "argument",
     overlay: "credential",
-    label: "variables from",
+    label: "env file",
     description: "A file of NAME=value lines, read at each start; `env` overrides it."
   },
   inheritEnv
@@ -259,13 +264,13 @@ export const remote = {
     overlay: "credential",
     secret: true,
     label: "header",
-    description: "Headers of every request. Use ${env:NAME} instead of a secret."
+    description: "Headers of every request. Use ${env:NAME} in place of a secret."
   },
   bearerTokenEnvVar: {
     schema: VariableName,
     identity: true,
     overlay: "credential",
-    label: "token from the variable",
+    label: "token variable",
     description: "The environment variable with the bearer token."
   },
   headersCommand: {
@@ -273,7 +278,7 @@ export const remote = {
     identity: true,
     template: "command",
     overlay: "credential",
-    label: "program for headers",
+    label: "headers command",
     description: "A program and its arguments (no shell) that prints more headers as a JSON object."
   },
   oauth: {
@@ -281,7 +286,7 @@ export const remote = {
     identity: true,
     overlay: "credential",
     label: "login",
-    description: "How to log in if the server asks for it. false: never."
+    description: "How to log in if the server requires it. false: never log in."
   },
   proxy: {
     schema: ProxyAddress,
@@ -316,7 +321,7 @@ export const http = {
   sseFallback: {
     schema: Flag,
     identity: true,
-    description: "Tries HTTP+SSE (2024-11-05) if the first request is answered with 400, 404 or 405 (default: true)."
+    description: "Falls back to HTTP+SSE (2024-11-05) if the first request gets 400, 404 or 405 (default: true)."
   }
 } as const satisfies Rows
 

@@ -8,7 +8,7 @@ export const login = {
     identity: true,
     template: "header",
     secret: true,
-    description: "The client secret. Requires `issuer`. Use ${env:NAME} or ${secret:id} instead of the secret."
+    description: "The client secret. Requires `issuer`. Use ${env:NAME} or ${secret:id} in place of the secret."
   },
   clientMetadataUrl: {
     schema: Text,
@@ -31,7 +31,7 @@ export const login = {
     template: "header",
     overlay: "target",
     aliases: ["authorizationServerIssuer"],
-    description: "The authorization server that may get the secret."
+    description: "The issuer URL of the authorization server that may receive the client secret."
   },
   resource: {
     schema: Text,

@@ -175,7 +175,7 @@ describe("an entry of the workspace with a PATH of its own", () => {
       const options = ["--import", "vscode"]
       const { out } = yield* run(at, ["approve", "--json", ...options])
       const one = (JSON.parse(out).servers as ReadonlyArray<Waiting>).find(({ server }) => server === "tool")!
-      assert.include(JSON.stringify(one.consent.find(({ label }) => label === "variables from")), "except")
+      assert.include(JSON.stringify(one.consent.find(({ label }) => label === "env file")), "except")
       assert.strictEqual((yield* run(at, ["approve", one.fingerprint, ...options])).code, 0)
       const events = yield* run(at, ["events", "--for", "1s", ...options])
       for (const name of ["PATH", "HTTPS_PROXY"]) {
