@@ -8,19 +8,19 @@ import type { Row, Rows, Texts } from "./errorRow.ts"
 
 /** Texts that several errors share; some depend on the outcome. */
 export const phrases: Texts = {
-  stop: "Do not try again: the same would happen.",
-  once: "You may try once more; if it fails again, go on without it.",
-  withoutServer: "{stop} Go on without this server, and tell the user if the task needs it.",
+  stop: "Do not retry: it would fail again.",
+  once: "You may retry once; if it fails again, continue without it.",
+  withoutServer: "{stop} Continue without this server, and tell the user if the task needs it.",
   checkEffect: {
-    "not-sent": "Nothing was sent, so nothing has happened. {once}",
+    "not-sent": "The request was not sent. {once}",
     unknown:
-      "The server may have executed the request. Check its effect before you do it again; a read is safe to repeat.",
+      "The server may have executed the request. Check its effect before you repeat it; a read is safe to repeat.",
     executed: "The server has executed the request. Do not repeat it."
   },
   lookFirst: {
-    "not-sent": "Nothing was sent; try again.",
-    unknown: "The server may have executed the request: look before you repeat it.",
-    executed: "The server has executed the request: do not repeat it blindly."
+    "not-sent": "The request was not sent; try again.",
+    unknown: "The server may have executed the request: check its effect before you repeat it.",
+    executed: "The server has executed the request: check its effect before you repeat it."
   },
   leaveBroken: {
     "not-sent": "{withoutServer}",
@@ -33,12 +33,12 @@ export const phrases: Texts = {
     executed: "{withoutServer}"
   },
   after: "; try again [in {retryAfter}|later]",
-  pause: "[Do not try again within {retryAfter}|You may try again later]; until then, go on with something else.",
+  pause: "[Do not retry within {retryAfter}|You may retry later]; until then, continue with something else.",
   logIn: "Log in with `mcp-runtime auth login {server:shell}[ --scope {scope:shell}]`.",
   ofAuthor: "This is a bug in the server: report it to its author.",
   seeArguments: "See its arguments with `mcp-runtime show`.",
   notPermitted: "the {kind} \"{name}\" is not permitted",
-  noWayAround: "Do not try again, and do not look for a way around it.",
+  noWayAround: "Do not retry, and do not work around it.",
   how: "[{remedy}|allow it with the rule allow \"{allow}\"]"
 }
 
@@ -94,7 +94,7 @@ export const rows: Rows = {
     {
       when: { reason: "docker-not-installed" },
       fault: "Docker could not be started",
-      detail: " ({detail:512}); install Docker, or set `command` to where it is"
+      detail: " ({detail:512}); install Docker, or set `command` to its path"
     },
     {
       when: { reason: "docker-no-mcp-plugin" },
@@ -105,7 +105,7 @@ export const rows: Rows = {
       when: { reason: "docker-daemon-down" },
       isRetryable: true,
       fault: "the Docker daemon does not answer",
-      detail: " ({detail:512}); start Docker, or look at the Docker context and at DOCKER_HOST"
+      detail: " ({detail:512}); start Docker, or check the Docker context and DOCKER_HOST"
     },
     {
       when: { reason: "docker-timeout" },
@@ -227,7 +227,7 @@ export const rows: Rows = {
       kind: "unusable",
       fault: "the server names an endpoint on another origin",
       detail: ", \"{to}\"",
-      person: "Correct the address in its configuration, if you trust that origin."
+      person: "If you trust that origin, correct the URL in its configuration."
     },
     {
       when: { reason: "content-type" },
@@ -243,7 +243,7 @@ export const rows: Rows = {
       next: "login",
       fault: "not authorized",
       detail: "[ ({code:64})]: {detail:512}",
-      model: "The request was not executed. Do not try again before the user has signed in; tell the user.",
+      model: "The request was not executed. Do not retry until the user has logged in; tell the user.",
       person: "{logIn}"
     },
     {
@@ -297,14 +297,14 @@ export const rows: Rows = {
       outcome: "unknown",
       fault: "{operation} asked for input {rounds} times without finishing",
       model:
-        "It may have executed a part. Put the input into the arguments, or go on without it; do not repeat the call "
+        "The tool may have run in part. Put the input into the arguments, or continue without it; do not repeat the call "
         + "unchanged.",
       person: "Pass the requested input as arguments."
     },
     {
       when: { reason: "tool-result" },
       kind: "answered",
-      fault: "the tool was executed, but its result does not fit the declared schema",
+      fault: "the tool ran, but its result does not match its output schema",
       message: "the result of \"{tool}\" is invalid at \"{path}\": {what}",
       model: "Do not repeat the call unless it only reads; check its effect with another tool.",
       person: "The tool was executed. Use --json to see its unchanged result."
@@ -314,16 +314,16 @@ export const rows: Rows = {
     {
       outcome: "unknown",
       fault: "a message {direction} is larger than {limit} bytes (maxMessageBytes)",
-      model: "The server may have executed the request. Ask for less: a filter, a smaller range, one page.",
-      person: "Ask for less."
+      model: "The server may have executed the request. Request less: use a filter, a smaller range, or one page.",
+      person: "Request less data."
     },
     { when: { connecting: true }, outcome: "not-sent" },
     {
       when: { direction: "sent" },
       outcome: "not-sent",
       exitCode: "usage",
-      model: "Nothing was sent. Call again with smaller arguments.",
-      person: "Send less."
+      model: "The request was not sent. Call again with smaller arguments.",
+      person: "Send smaller arguments."
     }
   ],
   CapabilityMissing: [{
@@ -344,19 +344,19 @@ export const rows: Rows = {
     kind: "later",
     fault: "overloaded: {queued} in the {queue} queue (limit {limit})",
     detail: "",
-    model: "Nothing was sent. Wait until other calls have ended, make fewer at once, and try again.",
-    person: "Nothing was sent; try again with fewer calls at once."
+    model: "The request was not sent. Wait until other calls have finished, make fewer calls at once, and retry.",
+    person: "The request was not sent; try again with fewer calls at once."
   }],
   RemoteError: [
     {
       kind: "answered",
-      fault: "the server answered {code}",
+      fault: "the server answered with error {code}",
       model: "Follow its answer if that is part of your task; do not repeat the call unchanged.",
       theirs: "detail"
     },
     {
       when: { code: -32602 },
-      model: "Correct the arguments as the server says and as the schema of the tool asks, and call again.",
+      model: "Correct the arguments by the message of the server and the schema of the tool, and call again.",
       person: "{seeArguments}"
     },
     { when: { code: -32601 }, model: "The server does not know the method. {stop}" },
@@ -367,7 +367,7 @@ export const rows: Rows = {
     {
       kind: "unanswered",
       countsForBreaker: true,
-      fault: "{operation} had no answer within the {kind} limit of {limit}",
+      fault: "{operation} got no answer within the {kind} limit of {limit}",
       detail: "[; the last attempt to connect failed: {lastError}]",
       person: "{lookFirst} Wait longer with --timeout."
     },
@@ -457,7 +457,7 @@ export const rows: Rows = {
     exitCode: "usage",
     fault: "{operation} was not sent: {detail} at \"{path}\"",
     detail: "",
-    model: "Nothing was sent. Correct them as the schema of the tool asks, and call again.",
+    model: "The request was not sent. Correct the arguments by the schema of the tool, and call again.",
     person: "{seeArguments}"
   }],
   PermissionDenied: [
@@ -473,12 +473,12 @@ export const rows: Rows = {
     {
       when: { why: "quarantined" },
       detail: ": its definition changed ({changed:and}); approve it again to call it",
-      model: "It has changed since the user approved it. {noWayAround} Tell the user to look at the change.",
+      model: "It has changed since the user approved it. {noWayAround} Tell the user to review the change.",
       person: "Review it with `mcp-runtime show`, and approve it with `mcp-runtime approve`."
     },
     {
       when: { why: "quarantined", unpinned: true },
-      model: "The user has to approve its definition first. {noWayAround} Tell the user to look at it."
+      model: "The user must approve its definition first. {noWayAround} Tell the user to review it."
     },
     {
       when: { why: "quarantined", unpinned: "unreadable" },
@@ -506,7 +506,7 @@ export const rows: Rows = {
     {
       when: { why: "refused" },
       detail: ": it was not approved",
-      model: "The user was asked, and did not agree. {noWayAround} Go on without it, or ask the user what to do."
+      model: "The user was asked and refused. {noWayAround} Continue without it, or ask the user what to do."
     },
     {
       when: { why: "changed" },
@@ -518,14 +518,14 @@ export const rows: Rows = {
     {
       when: { why: "crowded" },
       detail: ": too many calls wait for approval",
-      model: "Too many calls wait for approval. Wait until they have ended, then try again.",
+      model: "Too many calls wait for approval. Wait until they have been answered, then retry.",
       person: "Wait until other calls have been approved or refused, then try again."
     },
     {
       when: { why: "too-long" },
       // names the `ask` rule to replace, because an `ask` overrides an `allow`
       detail: ": it needs approval, but its name and arguments have [{length}|too many] characters, and at most "
-        + "[{limit}|fewer] can be shown; make the arguments shorter, or [{remedy}|allow it with the rule allow \"{allow}\" "
+        + "[{limit}|fewer] can be shown; shorten the arguments, or [{remedy}|allow it with the rule allow \"{allow}\" "
         + "in place of \"{rule}\", which asks for approval|allow it with the rule allow \"{allow}\"|allow it with a rule in "
         + "place of \"{rule}\", which asks for approval|allow it with a rule]",
       model: "It needs the approval of the user, and its arguments are too long to be shown. Try again with shorter "
@@ -539,7 +539,7 @@ export const rows: Rows = {
       exitCode: "configuration",
       fault: "invalid configuration",
       message: "invalid configuration at \"{path}\": {detail:9999}",
-      person: "Correct the file; `mcp-runtime config` names the file, the line and the fault."
+      person: "Correct the file; `mcp-runtime config` shows the file, the line and the error."
     },
     {
       when: { variable: true },

@@ -336,7 +336,7 @@ describe("a call", () => {
         yield* TestClock.adjust("1 minute")
         const output = yield* Fiber.join(asked)
         assert.strictEqual(output.error?._tag, "RequestTimeout")
-        assert.include(output.text, "before you do it again")
+        assert.include(output.text, "before you repeat it")
       })))
 
   it.scoped("that is interrupted is cancelled at the server, without an output", () =>
@@ -438,7 +438,7 @@ describe("permissions of a model", () => {
           for (const [n, output] of outputs.entries()) {
             assert.strictEqual(output.callId, `c${n}`)
             if (n % 2 === 0) assert.include(output.text, `n=${n}`)
-            else assert.include(output.text, "did not agree")
+            else assert.include(output.text, "was asked and refused")
           }
           assert.strictEqual(peers["a"]!.executions("echo"), 5)
         }),
@@ -672,10 +672,10 @@ describe("the error texts", () => {
   it("never advise an immediate retry of a call that may have run", () => {
     const doubtful = Object.values(errors).filter(({ outcome }) => outcome !== "not-sent")
     assert.isAbove(doubtful.length, 8)
-    for (const error of doubtful) assert.notMatch(McpError.forModel(error).next, /nothing has happened/, error._tag)
+    for (const error of doubtful) assert.notMatch(McpError.forModel(error).next, /was not sent/, error._tag)
     for (const outcome of ["not-sent", "unknown", "executed"] as const) {
       const { next } = McpError.forModel(new McpError.NetworkError({ ...common, code: "X", outcome }))
-      assert.strictEqual(/once more/.test(next), outcome === "not-sent")
+      assert.strictEqual(/retry once/.test(next), outcome === "not-sent")
     }
   })
 

@@ -31,7 +31,7 @@ const errors: ReadonlyArray<readonly [error: Command.Failure, code: number, next
       outcome: "unknown"
     }),
     4,
-    /look before you repeat it/
+    /check its effect before you repeat it/
   ],
   [
     new McpError.ConnectionLost({

@@ -53,7 +53,7 @@ describe("a call that an ask rule covers", { timeout: 30_000 }, () => {
       assert.deepStrictEqual([code, asked, executed()], [5, [], 0])
       const reason = err.replace(/\s+/g, " ")
       assert.match(reason, /its name and arguments have 1000\d\d characters, and at most 100000 can be shown/)
-      assert.include(reason, "make the arguments shorter, or allow it with the rule allow \"slow/typed\"")
+      assert.include(reason, "shorten the arguments, or allow it with the rule allow \"slow/typed\"")
       assert.include(reason, "in place of \"slow/typed\", which asks for approval")
     }))
 

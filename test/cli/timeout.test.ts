@@ -23,7 +23,7 @@ const all = (at: Place, time: string, cases: ReadonlyArray<Case>) =>
     }), { concurrency: 6, discard: true })
 
 const connect = /one: not connected within \d+ms/
-const limit = /one: \S+ had no answer within the total limit of \d+ms/
+const limit = /one: \S+ got no answer within the total limit of \d+ms/
 /** Which of them comes first is a matter of how busy the machine is. */
 const either = new RegExp(`${connect.source}|${limit.source}|one: still connecting`)
 
@@ -76,6 +76,6 @@ describe("the time that a command is given", () => {
       )
       const ran = yield* run(at, ["repl"], { input: ["tools", ...lines].join("\n") }).pipe(Effect.timeout(enough))
       assert.strictEqual(ran.code, 4)
-      assert.lengthOf(ran.err.match(/^error: one: \S+ had no answer within the total limit of 50ms$/gm) ?? [], 3)
+      assert.lengthOf(ran.err.match(/^error: one: \S+ got no answer within the total limit of 50ms$/gm) ?? [], 3)
     }))
 })

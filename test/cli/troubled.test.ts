@@ -14,9 +14,9 @@ describe("where a file is broken", () => {
       assert.strictEqual(code, 3)
       assert.match(
         err.replaceAll("\n", " "),
-        /^error: invalid configuration at "\S+\.mcp\.json:1(:\d+)?": The file cannot be/
+        /^error: invalid configuration at "\S+\.mcp\.json:1(:\d+)?": The file has a syntax error/
       )
-      assert.include(err.replaceAll("\n", " "), "`mcp-runtime config` names the file, the line and the fault")
+      assert.include(err.replaceAll("\n", " "), "`mcp-runtime config` shows the file, the line and the error")
       // broken at spaces, so that only a path is wider than the terminal
       for (const line of err.split("\n")) assert.isTrue(line.length <= 40 || !line.includes(" "), line)
       const doctor = yield* run(at, ["doctor"])
@@ -41,13 +41,13 @@ describe("a broken file beside a good one", () => {
       for (const argv of [["--config", good, "--config", broken], ["--import", "cursor"]]) {
         const { code, err } = yield* run(at, ["list", ...argv])
         assert.strictEqual(code, 3, argv.join(" "))
-        assert.match(err, /^error: invalid configuration at "\S*\.cursor\/mcp\.json:1(:\d+)?": The file cannot/)
+        assert.match(err, /^error: invalid configuration at "\S*\.cursor\/mcp\.json:1(:\d+)?": The file has a syntax error/)
       }
       at.write(own, { mcpServers: { one: server("cli/asks.mjs") } })
       const beside = yield* run(at, ["list", "--import", "cursor"])
       assert.strictEqual(beside.code, 0, beside.err)
       assert.match(beside.out, /^one +stdio +connected/m)
-      assert.match(beside.err, /^invalid: \S*\.cursor\/mcp\.json:1(:\d+)?: The file cannot be parsed/m)
+      assert.match(beside.err, /^invalid: \S*\.cursor\/mcp\.json:1(:\d+)?: The file has a syntax error/m)
     }))
 })
 
@@ -57,11 +57,11 @@ describe("where a server refuses to list its tools", () => {
       const at = yield* place
       at.write(own, { mcpServers: { one: server("cli/silent.mjs", "refuse:tools/list") } })
       const table = [
-        [["list"], 4, /^one +stdio +connected +- [^]*^one: the server answered -32603: not today$/m],
-        [["tools"], 4, /^connected: one: the server answered -32603: not today$/m],
-        [["tools", "--allow-missing"], 0, /^connected: one: the server answered -32603: not today$/m],
+        [["list"], 4, /^one +stdio +connected +- [^]*^one: the server answered with error -32603: not today$/m],
+        [["tools"], 4, /^connected: one: the server answered with error -32603: not today$/m],
+        [["tools", "--allow-missing"], 0, /^connected: one: the server answered with error -32603: not today$/m],
         [["status"], 0, /^one +connected +closed +\d/m],
-        [["tools", "one"], 1, /^error: one: the server answered -32603/m]
+        [["tools", "one"], 1, /^error: one: the server answered with error -32603/m]
       ] as const
       yield* Effect.forEach(table, ([argv, exit, text]) =>
         Effect.gen(function*() {
