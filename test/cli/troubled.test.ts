@@ -21,7 +21,7 @@ describe("where a file is broken", () => {
       for (const line of err.split("\n")) assert.isTrue(line.length <= 40 || !line.includes(" "), line)
       const doctor = yield* run(at, ["doctor"])
       assert.strictEqual(doctor.code, 3)
-      assert.match(doctor.out, /^error {2}\S+\.mcp\.json:1(:\d+)?\n {7}The file cannot be parsed/)
+      assert.match(doctor.out, /^error {2}\S+\.mcp\.json:1(:\d+)?\n {7}The file has a syntax error/)
       at.write(own, { mcpServers: { one: server("cli/asks.mjs") } })
       const both = yield* run(at, ["doctor"])
       assert.strictEqual(both.code, 3)
@@ -41,7 +41,10 @@ describe("a broken file beside a good one", () => {
       for (const argv of [["--config", good, "--config", broken], ["--import", "cursor"]]) {
         const { code, err } = yield* run(at, ["list", ...argv])
         assert.strictEqual(code, 3, argv.join(" "))
-        assert.match(err, /^error: invalid configuration at "\S*\.cursor\/mcp\.json:1(:\d+)?": The file has a syntax error/)
+        assert.match(
+          err,
+          /^error: invalid configuration at "\S*\.cursor\/mcp\.json:1(:\d+)?": The file has a syntax error/
+        )
       }
       at.write(own, { mcpServers: { one: server("cli/asks.mjs") } })
       const beside = yield* run(at, ["list", "--import", "cursor"])
