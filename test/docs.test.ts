@@ -1,6 +1,6 @@
 /**
- * What the documents say, held against the project: their programs are compiled and run, their command lines and files
- * are read, their links lead somewhere, and the pages of the API are those of the sources.
+ * Tests the documents: compiles and runs their programs, parses their command lines and files, follows their links, and
+ * compares their lists with the sources.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Console, Effect, Either, Logger } from "effect"
@@ -28,7 +28,7 @@ const blocks = documents.flatMap((document) => document.blocks)
 const programs = blocks.filter(({ language }) => language === "ts")
 const place = ({ document, line }: Block): string => `${document}:${line}`
 
-/** The options of everything that is wired for Node, each as if all of them were optional. */
+/** The options of the layers for Node, all of them optional. */
 const options = `
 import * as NodeAgent from "effect-mcp-runtime/node/NodeAgent"
 import * as NodeMcpRuntime from "effect-mcp-runtime/node/NodeMcpRuntime"
@@ -79,13 +79,13 @@ beforeAll(() => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 describe("the documents", () => {
-  it("are found by this test", () => {
+  it("are found, with their programs", () => {
     assert.isAbove(documents.length, 12)
     assert.isAbove(programs.length, 30)
     assert.isAbove(programs.filter(({ runs }) => runs).length, 8)
   })
 
-  it("have programs that compile against the declarations, and lists that are those of the sources", async () => {
+  it("have programs that compile, and generated parts that are up to date", async () => {
     await Built.modules()
     const [errors, generated] = await Promise.all([
       Compiler.errorsIn(join(scratch, "programs")),
@@ -96,7 +96,7 @@ describe("the documents", () => {
     assert.strictEqual(generated.status, 0, generated.stderr)
   }, 60_000)
 
-  it("show rows that are in their tables, and a command that compiles, to contributors", async () => {
+  it("show contributors rows of the tables, and a command that compiles", async () => {
     const { text } = documents.find(({ name }) => name === "CONTRIBUTING.md")!
     const shown = Array.from(text.matchAll(fence), ([, language, code]) => language === "js" ? [code!] : []).flat()
     const [command, ...others] = shown.filter((code) => code.includes("Command.Command"))
@@ -116,7 +116,7 @@ describe("the documents", () => {
     assert.deepStrictEqual(await Compiler.errorsIn(join(scratch, "contributing")), [])
   }, 60_000)
 
-  it("have options in their prose that compile", async () => {
+  it("name options in their prose that compile", async () => {
     assert.isAbove(fragments.length, 10)
     for (const [at, { program }] of fragments.entries()) {
       writeFileSync(join(scratch, "fragments", `${at}.ts`), program)
@@ -130,7 +130,7 @@ describe("the documents", () => {
   }, 60_000)
 
   for (const block of programs.filter(({ runs }) => runs)) {
-    it(`have a program at ${place(block)} that prints what stands below it`, async () => {
+    it(`have a program at ${place(block)} that prints the output below it`, async () => {
       const module: { readonly default: Effect.Effect<unknown, unknown> } = await import(
         pathToFileURL(join(scratch, "runs", `${nameOf(block)}.ts`)).href
       )
@@ -151,7 +151,7 @@ describe("the documents", () => {
     })
   }
 
-  it("have command lines that the program takes", async () => {
+  it("have command lines that the program parses", async () => {
     const lines = blocks.filter(({ language }) => language === "sh").flatMap((block) =>
       commands(block.code).map((argv) => ({ argv, block }))
     )
@@ -174,7 +174,7 @@ describe("the documents", () => {
     }
   })
 
-  it("name the counterpart of each mcporter command that exists here too", () => {
+  it("name the counterpart of each mcporter command", () => {
     const page = documents.find(({ name }) => name === "docs/migrating.md")!.text
     const named = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, command]) => command!)
     const rows = named(/^\| `mcporter (\w+)[^|]*\| `mcp-runtime /gm)
@@ -184,7 +184,7 @@ describe("the documents", () => {
     assert.notMatch(page, /this package has not: [^.]*\bthe server side\b/)
   })
 
-  it("have files that are read without a word of complaint", async () => {
+  it("have configuration files without issues", async () => {
     const files = blocks.filter(({ file }) => file !== undefined)
     assert.isAbove(files.length, 3)
     for (const block of files) {
@@ -200,7 +200,7 @@ describe("the documents", () => {
     }
   })
 
-  it("link to what is there", () => {
+  it("link to existing files and headings", () => {
     const broken = documents.flatMap(({ links, name }) =>
       links.filter((link) => !leadsSomewhere(link)).map((link) => `${name} links to ${link}`)
     )
@@ -220,7 +220,7 @@ describe("the documents", () => {
     assert.deepStrictEqual(missing, ["src/cli/commands/ping.ts"])
   })
 
-  it("name members of public modules that exist", () => {
+  it("name existing members of public modules", () => {
     const published = new Map(
       Array.from(entryPoints.values(), (path) => [path.replace(/^.*\/|\.ts$/g, ""), path] as const)
     )
@@ -237,13 +237,13 @@ describe("the documents", () => {
     }
   })
 
-  it("quote what serve prints at its start", () => {
+  it("quote the banner of serve", () => {
     const options = ["--allow 'demo/*'", "--caller-decides"]
     const banner = Unattended.banner({ allows: "read-only", trusted: ["demo"], allow: [], options })
     assert.include(documents.find(({ name }) => name === "docs/serving.md")!.text, banner.join("\n"))
   })
 
-  it("quote the messages of a refused call as they are", () => {
+  it("quote the messages of refused calls", () => {
     const refusals: ReadonlyArray<
       Omit<ConstructorParameters<typeof McpError.PermissionDenied>[0], "server" | "kind" | "name">
     > = [
@@ -272,7 +272,7 @@ describe("the documents", () => {
     }
   })
 
-  it("name every host, event, status, metric, preset and inherited variable that there is", () => {
+  it("name every host, event, status, metric, preset and inherited variable", () => {
     const textOf = (name: string) => documents.find((document) => document.name === name)!.text
     const named = (path: string, pattern: RegExp) =>
       Array.from(sources.find((source) => source.path === path)!.text.matchAll(pattern), ([, name]) => name!)

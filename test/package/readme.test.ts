@@ -95,7 +95,7 @@ describe("the README", () => {
     assert.isBelow(readme.indexOf(commands), 100)
   })
 
-  it("is no longer than a person reads", () => {
+  it("is short", () => {
     assert.isBelow(readme.split("\n").length, 190)
   })
 })
@@ -146,7 +146,7 @@ describe("docs/errors.md", () => {
 })
 
 describe("the README's links", () => {
-  it("lead to files that exist", () => {
+  it("lead to existing files", () => {
     for (const [, target] of readme.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
       assert.doesNotThrow(() => new URL(target!, root))
     }
