@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { documents } from "../support/markdown.ts"
 import { entryPoints, exports, root, type Source, sources } from "./project.ts"
 
 const each = (about: (source: Source) => Iterable<string>): ReadonlyArray<string> =>
@@ -351,11 +352,12 @@ describe("every rebuilt folder", () => {
     assert.deepStrictEqual(faults, [])
   })
 
-  it("uses the words that DESIGN §9 rules out at most 20 times", () => {
+  it("uses the words that DESIGN §9 rules out fewer than 20 times, the documents included", () => {
     const words = /\b([Ss]omebody|[Nn]obody|[Ww]hoever|[Aa]nybody|[Ee]verybody|[Aa]nyone|[Ss]omeone)\b/g
-    const faults = inRebuilt.filter((source) => !isTable(source)).flatMap(({ path, text }) =>
+    const pages = documents.map(({ name, text }) => ({ path: name, text }))
+    const faults = [...inRebuilt.filter((source) => !isTable(source)), ...pages].flatMap(({ path, text }) =>
       Array.from(text.matchAll(words), ([word]) => `${path}: ${word}`)
     )
-    assert.isAtMost(faults.length, 20, faults.join(", "))
+    assert.isBelow(faults.length, 20, faults.join(", "))
   })
 })
