@@ -224,5 +224,5 @@ export const login = (
         ["Log in to ", { text: server, style: "strong" }, opens ? " in the browser that opens, or here:" : " here:"],
         `  ${url}`
       ),
-    ...(screen.isInteractive ? { ask: screen.ask, paste: "also" } : {})
+    ...(screen.isInteractive ? { ask: screen.ask } : {})
   })

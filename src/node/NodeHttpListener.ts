@@ -37,17 +37,11 @@ export const defaults: Options = {
   closeTimeout: Duration.seconds(2)
 }
 
-const faults: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "the port is in use; choose another, or 0 for any free port"],
-  ["EACCES", "no permission to use the port; choose one above 1023"],
-  ["EADDRNOTAVAIL", "the host is not an address of this machine"]
-])
-
 const failed = ({ host, port }: Options, code: string) =>
   new McpError.ConfigurationError({
     server: "",
     path: `${host}:${port}`,
-    detail: faults.get(code) ?? `the port could not be opened (${code})`
+    detail: `the port ${Listen.faultOf(code)}; choose another port or host, or port 0 for any free port`
   })
 
 const close = (server: Http.Server, limit: Duration.Duration): Effect.Effect<void> =>

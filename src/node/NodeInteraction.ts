@@ -30,10 +30,10 @@ export interface Options {
   readonly browser: boolean
   /** Shows the person where to log in. Called for each login, because the browser may not open. */
   readonly announce: (announcement: Announcement) => Effect.Effect<void>
-  /** Prompts for a line; returns `undefined` at the end of the input. Required for `paste`. */
+  /** Prompts for the address, if the person may paste it; returns `undefined` at the end of the input. */
   readonly ask: ((question: string) => Effect.Effect<string | undefined>) | undefined
-  /** Whether the address can be pasted: in addition to the server, instead of it, or not at all. */
-  readonly paste: "also" | "only" | "never"
+  /** Listens for the redirect on a loopback address. With `false`, the person has to paste the address. */
+  readonly listens: boolean
 }
 
 export const defaults: Options = {
@@ -41,14 +41,13 @@ export const defaults: Options = {
   browser: true,
   announce: ({ server, url }) => RuntimeLog.info(`Log in to the server "${server}" at ${url}`),
   ask: undefined,
-  paste: "never"
+  listens: true
 }
 
 export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Interaction["Type"]> =>
   Effect.map(HostEnvironment.HostEnvironment, (host) => {
-    const { announce, ask, browser, paste, timeout } = { ...defaults, ...options }
+    const { announce, ask, browser, listens, timeout } = { ...defaults, ...options }
     const opens = browser && !Browser.isHeadless(host)
-    const question = paste === "never" ? undefined : ask
 
     const open = Effect.fnUntraced(function*(wanted: Interaction.Wanted) {
       const { redirectUri, server } = wanted
@@ -56,16 +55,16 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
         new McpError.AuthorizationFailed({ server, reason, detail })
       const Callback = yield* Effect.promise(() => import("./callback.ts"))
       const address = Callback.addressOf(wanted)
-      if (question === undefined && paste === "only") {
+      if (ask === undefined && !listens) {
         return yield* failed("not-interactive", `there is no prompt for ${Callback.requested}`)
       }
-      if (question === undefined && address === undefined) {
+      if (ask === undefined && address === undefined) {
         return yield* failed(
           "not-interactive",
           "its registered redirect URI is not a loopback address"
         )
       }
-      const callback = address === undefined || paste === "only"
+      const callback = address === undefined || !listens
         ? undefined
         : yield* Effect.mapError(Callback.serve(address), ({ detail, reason }) => failed(reason, detail))
       const port = callback?.port ?? address?.port ?? (yield* Random.nextIntBetween(49_152, 65_536))
@@ -73,10 +72,10 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
 
       const waiting = (state: string) => {
         const served = callback?.answer(state) ?? Effect.never
-        if (question === undefined) return served
+        if (ask === undefined) return served
         // a cancelled prompt does not end the login, because the browser may still be redirected to the server
         const entered = Effect.catchIf(
-          Callback.askFor(question, back, state),
+          Callback.askFor(ask, back, state),
           ({ reason }) => reason === "cancelled" && callback !== undefined,
           () => Effect.never
         )
@@ -112,6 +111,6 @@ export const make = (options?: Partial<Options>): Effect.Effect<Interaction.Inte
     return { open }
   })
 
-/** For a login on another machine, use `browser: false`, `paste: "only"` and `ask`. */
+/** For a login on another machine, use `browser: false`, `listens: false` and `ask`. */
 export const layer = (options?: Partial<Options>): Layer.Layer<Interaction.Interaction> =>
   Layer.effect(Interaction.Interaction, make(options))

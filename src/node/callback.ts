@@ -14,7 +14,7 @@ import type * as Net from "node:net"
 import type * as Interaction from "../auth/Interaction.ts"
 import type * as McpError from "../McpError.ts"
 import * as BoundedWait from "../resilience/BoundedWait.ts"
-import { listen } from "./listen.ts"
+import { faultOf, listen } from "./listen.ts"
 
 /** The fields of `AuthorizationFailed` without the server. */
 export interface Fault {
@@ -158,16 +158,10 @@ const close = (server: Http.Server): Effect.Effect<void> =>
     server.closeAllConnections()
   }).pipe(BoundedWait.within(closeTimeout), Effect.asVoid)
 
-const portFaults: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "is in use"],
-  ["EACCES", "requires privileges"]
-])
-
-const portFault = (code: string, port: number | undefined): Fault => {
-  const name = port === undefined ? "a callback port" : `the callback port ${port}`
-  const fault = portFaults.get(code) ?? `could not be opened (${code})`
-  return { reason: "not-interactive", detail: `${name} ${fault}` }
-}
+const portFault = (code: string, port: number | undefined): Fault => ({
+  reason: "not-interactive",
+  detail: `${port === undefined ? "a callback port" : `the callback port ${port}`} ${faultOf(code)}`
+})
 
 export interface CallbackServer {
   readonly port: number

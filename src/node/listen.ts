@@ -6,6 +6,15 @@ import { codeOf } from "../config/program.ts"
 
 const limit = Duration.seconds(5)
 
+const faults: ReadonlyMap<string, string> = new Map([
+  ["EADDRINUSE", "is in use"],
+  ["EACCES", "requires privileges"],
+  ["EADDRNOTAVAIL", "cannot be opened, because the host is not an address of this machine"]
+])
+
+/** The predicate of a sentence about the port. */
+export const faultOf = (code: string): string => faults.get(code) ?? `could not be opened (${code})`
+
 /** Listens on a port exclusively, and returns it; 0 selects a free port. Fails with an error code of Node. */
 export const listen = (
   server: Net.Server,

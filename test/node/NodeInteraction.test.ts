@@ -367,7 +367,7 @@ describe("the redirect URI of a login", () => {
         assert.deepInclude(yield* Effect.flip(opened({ redirectUri })), { reason: "not-interactive" }, redirectUri)
       }
       const { ask } = terminal(`https://app.example/back?code=c0de&state=${state}`)
-      const { login, redirectUri } = yield* begun({ ask, paste: "also" }, { redirectUri: elsewhere[0] })
+      const { login, redirectUri } = yield* begun({ ask }, { redirectUri: elsewhere[0] })
       assert.strictEqual(redirectUri, elsewhere[0])
       assert.deepStrictEqual(yield* Fiber.join(login), came)
     }))
@@ -416,7 +416,7 @@ describe("a login with a pasted address", () => {
   const only = (...lines: ReadonlyArray<string | undefined>) => {
     const person = terminal(...lines)
     return Effect.flatMap(
-      begun({ ask: person.ask, paste: "only" }, { redirectUri }),
+      begun({ ask: person.ask, listens: false }, { redirectUri }),
       ({ login }) => Effect.map(Effect.either(Fiber.join(login)), (result) => ({ result, questions: person.questions }))
     )
   }
@@ -481,12 +481,12 @@ describe("a login with a pasted address", () => {
       assert.deepInclude(Either.getOrThrow(Either.flip(twice.result)), { reason: "answer" })
       const ended = yield* only(undefined)
       assert.deepInclude(Either.getOrThrow(Either.flip(ended.result)), { reason: "cancelled" })
-      assert.deepInclude(yield* Effect.flip(opened({}, { paste: "only" })), { reason: "not-interactive" })
+      assert.deepInclude(yield* Effect.flip(opened({}, { listens: false })), { reason: "not-interactive" })
     }))
 
   it.scopedLive("opens no port", () =>
     Effect.gen(function*() {
-      const { port } = yield* begun({ ...terminal(), paste: "only" })
+      const { port } = yield* begun({ ...terminal(), listens: false })
       assert.isAtLeast(port, 49_152)
       assert.isTrue(Option.isNone(yield* get(port, "/callback")))
     }))
@@ -500,19 +500,19 @@ describe("a login with a pasted address", () => {
         Effect.zipRight(Queue.offer(questions, question), Queue.take(lines)).pipe(
           Effect.onInterrupt(() => Effect.sync(() => ended++))
         )
-      const first = yield* begun({ ask, paste: "also" })
+      const first = yield* begun({ ask })
       yield* Queue.take(questions)
       yield* get(first.port, `/callback?code=c0de&state=${state}`)
       assert.deepStrictEqual(yield* Fiber.join(first.login), came)
       assert.strictEqual(ended, 1)
 
-      const second = yield* begun({ ask, paste: "also" })
+      const second = yield* begun({ ask })
       yield* Queue.take(questions)
       yield* Queue.offer(lines, `${second.redirectUri}?code=c0de&state=${state}`)
       assert.deepStrictEqual(yield* Fiber.join(second.login), came)
 
       // the server is still there for somebody who cannot put it in
-      const third = yield* begun({ ask, paste: "also" })
+      const third = yield* begun({ ask })
       yield* Queue.offerAll(lines, ["x", "y", undefined])
       yield* Queue.takeN(questions, 3)
       yield* get(third.port, `/callback?code=c0de&state=${state}`)
@@ -521,7 +521,7 @@ describe("a login with a pasted address", () => {
 
   it.scoped("times out", () =>
     Effect.gen(function*() {
-      const { login } = yield* begun({ ...terminal(), paste: "only", timeout: Duration.minutes(1) })
+      const { login } = yield* begun({ ...terminal(), listens: false, timeout: Duration.minutes(1) })
       yield* TestClock.adjust("1 minute")
       assert.deepInclude(yield* Effect.flip(Fiber.join(login)), { reason: "timeout" })
     }))
