@@ -44,7 +44,7 @@ export interface Options {
   readonly enableProjectConfig: boolean
   /** False ignores the files of the home folder. */
   readonly enableUserConfig: boolean
-  /** Names of servers that are switched on, or off, whatever their entries say; off is stronger. */
+  /** Names of servers to enable or disable regardless of their entries; disabling wins. */
   readonly enable: ReadonlyArray<string>
   readonly disable: ReadonlyArray<string>
   /** Servers that are left out, because the application has a replacement for them. */

@@ -75,9 +75,9 @@ export interface Options {
   readonly timeout: Duration.DurationInput
   /** Bytes of a file; more are not read. */
   readonly maxBytes: number
-  /** Files that a pattern stands for; more are left out. */
+  /** Limit of the files that one pattern matches; the rest is ignored. */
   readonly maxMatches: number
-  /** How often files are looked at, whatever the system tells of them. */
+  /** How often files are polled, in addition to file system events. */
   readonly interval: Duration.DurationInput
 }
 
@@ -309,7 +309,7 @@ export const make: (
       }
     }
 
-    /** The names in a folder that a wanted name stands for, as far as its listing tells. */
+    /** The names in a folder that match a pattern, according to its listing. */
     const namesIn = async (folder: string): Promise<(wanted: string) => ReadonlyArray<string>> => {
       const names = await list(folder)
       // volumes differ in what is the same name; too many paths are no harm

@@ -1,7 +1,7 @@
 /**
  * A host as a row of `hosts.ts`: where its files are, where the servers are in them, which key of an entry is which field of
  * `fields.ts`, and what differs from most hosts. A row is data for the one reader (`reader.ts`). A function for something
- * that only one host does is named by a row and stands in `quirks.ts`.
+ * that only one host does is named by a row and implemented in `quirks.ts`.
  */
 import type * as PermissionRule from "../safety/PermissionRule.ts"
 import type * as Document from "./document.ts"
@@ -25,7 +25,7 @@ import type * as ServerPolicy from "./ServerPolicy.ts"
 export interface Location {
   readonly scope: Scope.Scope
   readonly origin: Scope.Origin
-  /** One path for all platforms, or one (or several) for each; a platform that is absent has none. */
+  /** One path for all platforms, or one or several for each; a platform that is absent has no path. */
   readonly path:
     | string
     | ReadonlyArray<string>
@@ -34,7 +34,7 @@ export interface Location {
   readonly variable?: readonly [name: string, rest: string] | undefined
   /** Where it differs from the usual one of the host. */
   readonly format?: Document.Format | undefined
-  /** Where in the document the servers are, if not at the usual place of the host; `{root}` stands for the workspace's path. */
+  /** Where in the document the servers are, if not under the usual root key; `{root}` is replaced by the workspace's path. */
   readonly pointer?: ReadonlyArray<string> | undefined
   /** Whether it holds no servers, but only policy. */
   readonly policyOnly?: boolean | undefined
@@ -77,7 +77,7 @@ export interface Decoded {
   readonly permissions?: ReadonlyArray<PermissionRule.Input> | undefined
   /**
    * The host's own lists of names that are switched off, or on although their entries are disabled. Names that the host
-   * trusts are not read, because a name can stand for another entry later.
+   * trusts are not read, because a name can refer to another entry later.
    */
   readonly switches?: { readonly off: ReadonlyArray<string>; readonly on: ReadonlyArray<string> } | undefined
   /** Other hosts to read too, where the format has such a field. */
@@ -137,7 +137,7 @@ export interface Field {
   readonly part?: LoginPart | undefined
   /** With `part`: the value is the name of the environment variable that has the setting. */
   readonly variable?: boolean | undefined
-  /** Of `oauth`: a word in it may be another way to log in, which is not ours to understand. */
+  /** Of `oauth`: an unknown word in it may be another way to log in, which is ignored without a warning. */
   readonly mode?: boolean | undefined
   /**
    * Of `tools`: a list of what is allowed (`*` for all), `{tool: {approval_mode}}`, `{tool: {enabled}}` or
@@ -178,9 +178,9 @@ export interface Dialect {
   /** Whether its files hold other settings too; or in which scopes they do. */
   readonly shared?: boolean | ReadonlyArray<Scope.Scope> | undefined
   readonly locations: ReadonlyArray<Location>
-  /** The ways from the top of a document to its servers, all that are there are read; default: `mcpServers`. */
+  /** The paths from the top of a document to its servers; every path that exists is read. Default: `mcpServers`. */
   readonly roots?: ReadonlyArray<ReadonlyArray<string>> | undefined
-  /** Only the first of `roots` that is there and is a map of servers is read: the others are its own older forms. */
+  /** Only the first of `roots` that holds a map of servers is read, because the others are older spellings of it. */
   readonly firstRoot?: boolean | undefined
   /** Keys that a document can be about without any servers in it. */
   readonly aside?: ReadonlyArray<string> | undefined
@@ -208,7 +208,7 @@ export interface Dialect {
   readonly typeless?: Transport | undefined
   /** What the host makes of an address (or of any entry) without such a word, if it does not take it. */
   readonly typeRequired?: { readonly for: "url" | "all"; readonly is: "fault" | "host-would-reject" } | undefined
-  /** Which of a command and an address counts if both are there and no word says so; default: it is a fault. */
+  /** Whether a command or a url is used if an entry has both and no type; default: the entry is a fault. */
   readonly prefers?: "command" | "url" | undefined
   /** Whether the first address of the entry's keys in the order of `fields` counts; default: two that differ are a fault. */
   readonly urlsInOrder?: boolean | undefined

@@ -35,7 +35,7 @@ export const connection = (config: ServerConfig.ServerConfig): string =>
 
 const identities = new WeakMap<ServerConfig.ServerConfig, string>()
 
-/** True if both are one server, whatever its name, filters and limits. */
+/** True if both are the same server, regardless of name, filters and limits. */
 export const isSame = (one: ServerConfig.ServerConfig | undefined, other: ServerConfig.ServerConfig): boolean =>
   one === other || (one !== undefined && of(one) === of(other))
 

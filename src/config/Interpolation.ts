@@ -70,7 +70,7 @@ export interface Reference {
   readonly fallback: string | undefined
 }
 
-/** A literal text, or what stands for a value. */
+/** A literal text, or a reference to a value. */
 type Part = string | Reference
 
 /** A spelling that begins at an offset. Without a `part`, the text up to `end` stays literal, and nothing in it is read. */
@@ -224,7 +224,7 @@ export const variables = (template: string): ReadonlyArray<string> => [
 export const nameOf = ({ kind, name }: Reference): string =>
   kind === "env" || kind === "unknown" ? name : `${kind}:${name}`
 
-/** A reference as it stands in a template. */
+/** A reference as it is written in a template. */
 export const written = ({ fallback, kind, name }: Reference): string =>
   `\${${kind === "unknown" ? "" : `${kind}:`}${name}${fallback === undefined ? "" : `:-${fallback}`}}`
 
@@ -235,7 +235,7 @@ const escape = (text: string, isBeforeReference: boolean): string =>
     return isBeforeReference && at + run.length === text.length ? run + run : run
   })
 
-/** A template that stands for the text itself. */
+/** A template that expands to the text itself. */
 export const literal = (text: string): string => escape(text, false)
 
 /** A line to run. One that cannot stand between braces must not become a literal text: it cannot be resolved. */

@@ -15,7 +15,7 @@ export const defaults = {
   installTimeout: Duration.minutes(5),
   /** A call without an answer or progress. */
   requestTimeout: Duration.minutes(5),
-  /** A call, whatever progress it reports. */
+  /** A whole call, with or without progress. */
   toolTimeout: Duration.hours(27),
   /** A list (all its pages together), a read, a prompt, a completion. */
   listTimeout: Duration.seconds(30),
@@ -51,7 +51,7 @@ export const defaults = {
 
 export interface Limits extends Readonly<typeof defaults> {}
 
-/** The limits of servers whose configuration has none. */
+/** The limits of servers that do not configure their own. */
 export class CurrentLimits
   extends Context.Reference<CurrentLimits>()("effect-mcp-runtime/config/Limits/CurrentLimits", {
     defaultValue: () => defaults

@@ -48,7 +48,7 @@ export interface Options {
   readonly input: (question: Question) => Effect.Effect<Option.Option<Redacted.Redacted>>
   /** Answers `${secret:id}` where the environment has no `MCP_SECRET_<ID>`, for example from a keyring. */
   readonly secret: (question: Question) => Effect.Effect<Option.Option<Redacted.Redacted>>
-  /** The policies that every configuration must pass once its variables have values, whatever its origin. */
+  /** The policies that every configuration must pass after its variables are expanded, regardless of its origin. */
   readonly policies: Effect.Effect<ReadonlyArray<ServerPolicy.Policy>>
 }
 

@@ -60,7 +60,7 @@ const table: { readonly [O in Origin]: Rights } = {
   workspace: rightsOf(false)
 }
 
-/** The rights of an origin. What lies in the workspace has none, whatever it says of itself. */
+/** The rights of an origin. A workspace file has none, regardless of its content. */
 export const rights = (origin: Origin): Rights => table[origin]
 
 /** Negative when the first is stronger. */

@@ -12,7 +12,7 @@ import * as FieldSchema from "./fieldSchema.ts"
 import * as Limits from "./Limits.ts"
 import * as Scope from "./Scope.ts"
 
-/** Made once, because a schema that stands in several others is compiled once. */
+/** Made once, because a schema that several others share is compiled once. */
 const common = FieldSchema.shape({ ...Fields.common, ...Fields.found })
 
 const server = <T extends string, R extends FieldSchema.Rows>(transport: T, rows: R) => ({

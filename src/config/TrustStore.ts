@@ -81,7 +81,7 @@ export const reporting = (publish: McpEvent.McpEvents["Type"]["publish"]) => {
   }
 }
 
-/** The version 1 of the format had a signature beside each document. */
+/** Version 1 of the format stored a signature with each document. */
 const version = 2
 
 const patience = Duration.seconds(5)

@@ -37,7 +37,7 @@ export interface Document {
   /** Absent when an issue is an error: half a file is never used, because it may have lost a deny list. */
   readonly root: Table | undefined
   readonly issues: ReadonlyArray<DocumentIssue>
-  /** Where a part begins. TOML has none for the parts of a value. */
+  /** Where a part begins; unknown for the parts of a value in TOML. */
   readonly position: (pointer: Pointer) => Position | undefined
 }
 

@@ -124,7 +124,7 @@ const textOptions: ReadonlyMap<string, RegExp> = new Map(
 
 const valued = new Set(words(Launchers.interpreterOptions))
 
-/** True for a word that could be an option that runs text. A folder that a reference begins with is none. */
+/** True for a word that could be an option that runs text. A path that begins with a reference to a folder cannot. */
 const isReference = (word: string): boolean => Launcher.hasUnknownStart(word) && !/^\$\{[^}]*\}[\\/]/.test(word)
 
 const ofInterpreter = ({ at, from, program, words }: Launcher.Launched): ReadonlyArray<Hazard> => {

@@ -32,7 +32,7 @@ export const programOfLine = (command: string, args: ReadonlyArray<string>): str
 
 /**
  * True for a word that begins with a variable whose value is not known, or has one in the name of an option, so that it
- * can be any option, subcommand, package or image. A folder that the discovery or the home decides is none of them.
+ * can be any option, subcommand, package or image. A path below the home or the workspace cannot.
  */
 export const hasUnknownStart = (word: string): boolean =>
   /^(?:--[^=$]*|-[ditPq]*)?\$\{(?!(?:var:(?!workspaceFolderBasename\})\w+|env:HOME|env:USERPROFILE)\})/.test(word)

@@ -67,11 +67,11 @@ const hostOf = (path: string): Dialect.Dialect => {
 
 const slashes = (path: string): string => path.replaceAll("\\", "/").replace(/(?<=.)\/+$/, "")
 
-/** An empty variable is none, because it is no path. */
+/** An empty variable counts as unset, because it is not a path. */
 const variable = ({ variables }: Machine, name: string): string | undefined =>
   Object.hasOwn(variables, name) ? variables[name] || undefined : undefined
 
-/** The folders that each word in braces stands for, nearest first. */
+/** The folders that replace each word in braces, nearest first. */
 const foldersOf = (machine: Machine): ReadonlyMap<string, ReadonlyArray<string>> => {
   const { app, folders, home, platform, plugins, root } = machine
   const roaming = variable(machine, "APPDATA") ?? `${home}/AppData/Roaming`

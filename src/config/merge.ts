@@ -46,7 +46,7 @@ interface Standing {
   readonly sameAs: string | undefined
 }
 
-/** Strongest first, whatever the order of the input. */
+/** Highest priority first, regardless of the order of the input. */
 const strength = (self: Layer, that: Layer): number =>
   Scope.compare(self.scope, that.scope) ||
   self.distance - that.distance ||

@@ -49,6 +49,6 @@ export const nameOfFile = (path: string): string =>
 export const locationsNamed = ({ locations }: Dialect.Dialect, path: string): ReadonlyArray<Dialect.Location> =>
   locations.filter((location) => pathsOf(location).some((one) => nameOfFile(one) === nameOfFile(path)))
 
-/** All paths of a location, whatever the platform. */
+/** All paths of a location, for every platform. */
 export const pathsOf = ({ path }: Dialect.Location): ReadonlyArray<string> =>
   (typeof path === "string" ? [path] : Object.values(path)).flat()

@@ -38,7 +38,7 @@ export const environment = (
   config: Pick<ServerConfig.StdioServer, "env" | "inheritEnv" | "withoutEnv">,
   host: HostEnvironment.Host
 ): Map<string, string> => {
-  // Names on Windows are the same whatever their case, and the host's spelling is kept.
+  // Names on Windows ignore case, and the host's spelling is kept.
   const isWindows = host.platform === "win32"
   const key = (name: string): string => (isWindows ? name.toUpperCase() : name)
   const inherit = config.inheritEnv ?? false

@@ -68,7 +68,7 @@ export const prepare = {
     return entry
   },
 
-  /** Mistral Vibe: the header of an API key is described beside the headers, which have no variables. */
+  /** Mistral Vibe: the header of an API key has fields of its own, because `headers` has no variables. */
   apiKeyHeader: (entry, to) => {
     const written = entry.get("headers")
     const key = entry.has("url") ? keyHeader(entry) : undefined
@@ -230,7 +230,7 @@ const faultsIn = (root: Table, key: string, faults: typeof inputFaults): Readonl
 
 type Inspect = (root: Table) => ReadonlyArray<Document.DocumentIssue>
 
-/** Report what is wrong with a document beside its servers; an error disables the document. */
+/** Report faults of a document outside its servers; an error disables the document. */
 export const inspect = {
   /** Agent Plugins: nothing but the schema and the servers. */
   closedDocument: (root) => {

@@ -206,7 +206,7 @@ const usesOf = (to: Read.Reading, written: Table, { field: fieldOf }: Keys) => {
     if (field === undefined) unknown.push(key)
     const isOtherMode = field?.mode === true && typeof value === "string" && value !== "oauth"
     const isExtra = field === undefined || field.is === "extra" || isOtherMode
-    // a command line stays to be seen as it was written, whatever words are taken from it
+    // keeps the command line as it was written, although words are taken from it
     if (isExtra || field.is === "headersLine") extra.set(key, value)
     if (isExtra || field.is === "ignored") continue
     if (field.is !== "timeouts") put({ key, value, field })
@@ -314,7 +314,7 @@ const serverOf = (to: Read.Reading, name: string, written: Table, keys: Keys) =>
   }
 }
 
-/** Warns of keys beside the servers that the host applies to this server and that have no effect here. */
+/** Warns of keys outside the entry that the host applies to this server and that have no effect here. */
 const noteBeside = (to: Read.Reading, name: string, beside: Value | undefined, transport: Dialect.Transport): void => {
   const told = new Set(to.warnings.map(({ detail }) => detail))
   for (const [key, field] of Object.entries(to.row.beside ?? {})) {

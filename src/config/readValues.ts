@@ -45,7 +45,7 @@ export class Reading {
     this.warnings.push({ kind, at, detail })
   }
 
-  /** The host itself would not take the entry: the fault if the reader is strict, otherwise one warning for all reasons. */
+  /** The host itself would reject the entry: a fault if the reader is strict, otherwise one warning for all reasons. */
   reject(kind: ConfigIssue.EntryFault, at?: string): void {
     if (this.#strict) this.fail(kind, at)
     if (!this.#isRejected) this.warn("host-would-reject", undefined, ConfigIssue.reason(kind, this.row.host, at))
@@ -228,7 +228,7 @@ export const checkVariable = (to: Reading, name: string, written: string): void 
   if (name === "" || /[=\u0000]/.test(name) || written.includes("\u0000")) to.fail("invalid-env", name)
 }
 
-/** The name of a variable, as it can stand in a template. */
+/** The name of a variable, as a template can refer to it. */
 export const variableName = (to: Reading, value: Value, at: string): string => {
   const name = text(to, value, at)
   return /^[^\s=${}:|\u0000]+$/.test(name) ? name : to.fail("invalid-value", at)

@@ -31,7 +31,7 @@ const foreign = ["mcpServers", "servers", "mcp_servers", "context_servers", "amp
 const isIn = (scopes: boolean | ReadonlyArray<Scope.Scope> | undefined, scope: Scope.Scope): boolean =>
   typeof scopes === "object" ? scopes.includes(scope) : scopes === true
 
-/** Whether a file has other settings beside the servers. */
+/** Whether a file has settings other than servers. */
 export const isShared = ({ shared }: Dialect.Dialect, { pointer = [], scope }: Dialect.Context): boolean =>
   isIn(shared, scope) || pointer.length > 0
 
@@ -125,7 +125,7 @@ export const nothing: Dialect.Decoded = {
 
 const texts = (value: Value | undefined): ReadonlyArray<string> => list(value).filter(isText)
 
-/** The questions beside the servers. */
+/** The questions (`inputs`) of a document. */
 const inputsOf = (
   beside: Table,
   { choices, secret }: NonNullable<Dialect.Dialect["inputs"]>
@@ -155,7 +155,7 @@ const switchesOf = (
   return { off: names(off), on: names(on) }
 }
 
-/** The servers of a document, and what it has beside them. */
+/** The servers of a document, and its other parts. */
 export const decode = (row: Dialect.Dialect, root: Table, context: Dialect.Context): Dialect.Decoded => {
   const rules = row.policy && PolicyWords.read(row.policy, root, { ...context, provider: row.host })
   const issues: Array<Document.DocumentIssue> = [

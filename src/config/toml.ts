@@ -34,7 +34,7 @@ interface Statement {
 const pieces =
   /[ \t]+|#[^\r\n]*|\r\n?|\n|[[\]{}=,.]|"""[^"\\]*(?:(?:\\[^]|""?(?!"))[^"\\]*)*"{0,5}|'''[^']*(?:''?(?!')[^']*)*'{0,5}|"[^"\\\n]*(?:\\[^\n]?[^"\\\n]*)*"?|'[^'\n]*'?|[^ \t\r\n#"'[\]{}=,.]+/g
 
-/** What a name in quotes stands for, if it has no escapes. */
+/** The text of a quoted name without escapes. */
 const unquoted = (piece: string): string => /^["']/.test(piece) && !piece.includes("\\") ? piece.slice(1, -1) : piece
 
 /** The statements of a TOML text, whose lines the parser does not tell. What is not TOML is left to the parser. */

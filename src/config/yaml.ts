@@ -81,7 +81,7 @@ export const parse: Parse = (written, tree) => {
     }
     yield* parser.end()
   }
-  // its check for keys that are there twice takes quadratic time
+  // its check for duplicate keys takes quadratic time
   const options = {
     schema: "core",
     merge: false,
@@ -106,7 +106,7 @@ export const parse: Parse = (written, tree) => {
   const anchors = new Map<string, Anchored | "open">()
   let expansions = 0
 
-  /** Counts the parts of a value once more, where an alias stands for it. */
+  /** Counts the parts of a value once more for each alias. */
   const recount = (value: Value, depth: number, at: Position): void => {
     if (!(value instanceof Map) && !Array.isArray(value)) return
     tree.enter(depth, at)

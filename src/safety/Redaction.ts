@@ -70,7 +70,7 @@ const decoded = (run: string): string | undefined => {
     : undefined
 }
 
-/** A bot of Discord: its id, which is a number, a time and a signature. */
+/** The token of a Discord bot: its numeric id, a time and a signature. */
 const discord = /(?<![\w-])[MNO](?=[\w-]*\d)[\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}/dg
 
 /** Made when a text is first looked at. */

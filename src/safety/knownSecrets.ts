@@ -1,4 +1,4 @@
-/** Values that are known to be secret, each for as long as it has a holder. */
+/** Values that are known to be secret, each until its last holder releases it. */
 import * as Unicode from "../text/unicode.ts"
 import { plain, type Span } from "./textViews.ts"
 import * as WordFinder from "./wordFinder.ts"

@@ -8,7 +8,7 @@ import type { Span } from "./textViews.ts"
 /** What replaces a secret. It is not hidden again. */
 export const mark = "[redacted]"
 
-/** Each stands in every name of a credential; a name that has one is then read as a whole. */
+/** Every name of a credential contains one of these; a name with one is then read as a whole. */
 export const hints: ReadonlyArray<string> =
   ("key token secret pass pwd auth basic bearer cookie cred jwt kennwort senha otp pin psk pat pem salt sig dsn hmac mfa " +
     "hook sess code assertion kubeconfig connection crumb csrf xsrf mnemonic phrase tkn ticket invite reset _sk -sk sk= sk: " +
@@ -50,7 +50,7 @@ const isPhrase = (value: string): boolean =>
 /** `RESULT_VALUE_FAILURE`, `reset_password`. */
 const isConstant = (value: string): boolean => /^_*(?:[A-Z]+\d?[A-Z]*(?:_[A-Z]+)+|[a-z]+(?:_[a-z]+)+)$/.test(value)
 
-/** A secret where only values stand: in an environment, a header, a query. */
+/** A secret in a place that holds only values: an environment, a header, a query. */
 export const isGiven = (value: string): boolean =>
   value.length >= 8 && !isConstant(value) && !isPlaceholder(value) && !isWord(value) && !isIdentifier(value) &&
   !isCode(value)
@@ -58,7 +58,7 @@ export const isGiven = (value: string): boolean =>
 /** No word, and not the name of a variable. */
 const isMixed = (value: string): boolean => /[a-z][A-Z].*[a-z][A-Z]|(?=.*\d)(?=.*[a-z]).*[A-Z]/.test(value)
 
-/** A secret where prose and programs stand too. */
+/** A secret in a place that also holds prose and code. */
 const isOpaque = (value: string): boolean =>
   isGiven(value) && (/\d/.test(value) || value.length >= 20 || isMixed(value) && /\w[!#$%^&*?@]\w/.test(value)) &&
   !/[^\u0021-\u007e]/.test(value) && !isPhrase(value)

@@ -36,7 +36,7 @@ export const make = () => {
     for (const keyword of keywords) byKeyword.set(keyword, [...(byKeyword.get(keyword) ?? []), row])
   }
   const keywords = Array.from(byKeyword.keys())
-  /** Compiled when their keyword first stands in a text. */
+  /** Compiled when their keyword first occurs in a text. */
   const compiled: Array<RegExp | undefined> = []
 
   return {

@@ -1,4 +1,4 @@
-/** Finds where any of many words stands in a text, in one pass and without a regular expression over all of them. */
+/** Finds the occurrences of many words in a text, in one pass and without one regular expression for all of them. */
 
 /** The shortest word that can be found. */
 const shortest = 3

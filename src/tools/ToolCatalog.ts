@@ -74,7 +74,7 @@ export class ToolCatalog extends Context.Tag("effect-mcp-runtime/tools/ToolCatal
   readonly firstListWait: Duration.Duration | undefined
   /** Waits until the tools of a server are known, or fails with the error of its attempt. */
   readonly discover: (server: string) => Effect.Effect<void, McpError.RuntimeError>
-  /** Every known tool, whatever the state of its server. */
+  /** Every known tool, regardless of the state of its server. */
   readonly index: () => ToolIndex.ToolIndex
   /** Whether a list of the server is known. */
   readonly isKnown: (server: string) => boolean

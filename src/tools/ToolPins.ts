@@ -84,7 +84,7 @@ export class ToolPins extends Context.Tag("effect-mcp-runtime/tools/ToolPins")<T
   readonly accept: (config: Config, tool: string) => Effect.Effect<void, McpError.TrustNotKept>
   /** The tools that the last review of each server has quarantined. */
   readonly quarantined: Effect.Effect<ReadonlyArray<Quarantined>>
-  /** Approves the definition with this fingerprint, which was shown, beside the earlier ones. */
+  /** Approves the definition with this fingerprint, which was shown, in addition to the earlier ones. */
   readonly approve: (
     server: string,
     tool: string,

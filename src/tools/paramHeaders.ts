@@ -31,7 +31,7 @@ export const declarations = (schema: JsonObject): Either.Either<ReadonlyArray<De
       names.add(header.toLowerCase())
       found.push({ path, header })
     }
-    // below any other keyword a property is no longer reached by names alone, so that no annotation may stand there
+    // below any other keyword a property is not reached by names alone, so an annotation is not allowed there
     for (const { keyword, name, schema } of subschemas(node)) {
       const fault = keyword === "properties" && name !== undefined
         ? visit(schema, [...path, name], reachable)
@@ -56,7 +56,7 @@ export const textOf = (value: unknown): string | undefined => {
   return isExact || typeof value === "boolean" ? String(value) : undefined
 }
 
-/** The headers of a call; an argument that is absent, null or no primitive has none. */
+/** The headers of a call; an argument that is absent, null or not a primitive has no header. */
 export const headersOf = (
   declared: ReadonlyArray<Declaration>,
   args: JsonObject

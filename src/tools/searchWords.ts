@@ -63,7 +63,7 @@ for (const row of data.synonyms.map(stemsOf)) {
   for (const term of row) meanings.set(term, new Set([...meanings.get(term) ?? [], ...row]))
 }
 
-/** The terms of a word: its stem, what it stands for, and what it denies (`track` for `untracked`). */
+/** The terms of a word: its stem, what it abbreviates, and what it negates (`track` for `untracked`). */
 const termsOf = (word: string): ReadonlyArray<string> => {
   const term = stem(word)
   const denied = word.length > 6 && word.startsWith("un") ? [stem(word.slice(2))] : []
