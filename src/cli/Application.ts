@@ -66,7 +66,7 @@ export interface Choice {
   /** Gives each server one attempt to connect. */
   readonly once?: boolean | undefined
   /** Starts a server at its first use. */
-  readonly rests?: boolean | undefined
+  readonly lazy?: boolean | undefined
   /** Additional OAuth scopes for logins. */
   readonly scopes?: ReadonlyArray<string> | undefined
   /** Opens a browser for logins (default: true). */
@@ -287,7 +287,7 @@ const opened = <A, E, R>(
       const layer = NodeMcpRuntime.layerDiscovered({
         adapt: (config) => names?.has(config.name) === false ? undefined : withScopes(config, scopes),
         follow: choice.follow === true,
-        lazy: choice.rests === true,
+        lazy: choice.lazy === true,
         logs: shared.verbose,
         resolution,
         // a list must wait as long as the command, which shows the progress of the first attempts

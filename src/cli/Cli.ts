@@ -87,6 +87,6 @@ export const run = (options: Options): Effect.Effect<ExitCode.ExitCode> => {
       // an interrupted command must not leave a progress line
       Effect.ensuring(Effect.sync(() => screen.progress(undefined)))
     )
-    return Effect.raceFirst(program, Effect.as(screen.left, ExitCode.ok))
+    return Effect.raceFirst(program, Effect.as(screen.outputClosed, ExitCode.ok))
   })
 }

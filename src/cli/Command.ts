@@ -31,7 +31,7 @@ export interface Option {
   readonly choices?: ReadonlyArray<string> | undefined
   readonly repeated?: boolean | undefined
   /** After the name of a tool it is an argument of the tool, because tools have arguments of this name. */
-  readonly yields?: boolean | undefined
+  readonly precedesTool?: boolean | undefined
   readonly about: string
 }
 

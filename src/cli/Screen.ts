@@ -42,10 +42,10 @@ export interface Device {
   /** Reads stdin to its end; `undefined` above this limit of characters. */
   readonly input: (limit: number) => Effect.Effect<string | undefined>
   /** Completes when the reader of the output has closed the pipe. */
-  readonly left: Effect.Effect<void>
+  readonly outputClosed: Effect.Effect<void>
 }
 
-export interface Service extends Pick<Device, "ask" | "isInteractive" | "left" | "log" | "onResize"> {
+export interface Service extends Pick<Device, "ask" | "isInteractive" | "log" | "onResize" | "outputClosed"> {
   /** Writes the result to stdout. */
   readonly out: (...lines: ReadonlyArray<Line>) => Effect.Effect<void>
   /** Writes errors to stderr. */
@@ -240,7 +240,7 @@ export const make = (device: Device, options: Options = defaults): Screen["Type"
         return device.ask(render(question, false), isSecret)
       }).pipe(Effect.ensuring(Effect.sync(() => questions--))),
     input: device.input,
-    left: device.left
+    outputClosed: device.outputClosed
   }
 }
 

@@ -17,7 +17,7 @@ export type Part =
   | { readonly _tag: "Blob"; readonly label?: string | undefined; readonly mimeType: string; readonly data: string }
   | { readonly _tag: "Link"; readonly text: string; readonly uri: string }
 
-const own = (value: JsonRpc.JsonObject, key: string): string | undefined => {
+const textField = (value: JsonRpc.JsonObject, key: string): string | undefined => {
   const one = Object.hasOwn(value, key) ? value[key] : undefined
   return typeof one === "string" ? one : undefined
 }
@@ -39,10 +39,10 @@ export const ofContent = (content: ToolResult.Content): Part => {
       return { _tag: "Blob", label: content._tag.toLowerCase(), mimeType: content.mimeType, data: content.data }
     case "Resource": {
       const { resource } = content
-      const uri = own(resource, "uri") ?? "without a URI"
-      const mimeType = own(resource, "mimeType")
-      const text = own(resource, "text")
-      const data = own(resource, "blob")
+      const uri = textField(resource, "uri") ?? "without a URI"
+      const mimeType = textField(resource, "mimeType")
+      const text = textField(resource, "text")
+      const data = textField(resource, "blob")
       if (text !== undefined) return { _tag: "Text", text, mimeType }
       return data === undefined
         ? { _tag: "Link", text: `resource ${uri}`, uri }

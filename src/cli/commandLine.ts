@@ -29,25 +29,25 @@ export const sharedOptions: ReadonlyArray<Command.Option> = [
     repeated: true,
     about: "Use only the server that this command starts: \"npx -y @scope/server /tmp\""
   },
-  { name: "url", value: "URL", repeated: true, yields: true, about: "Use only the server at this URL" },
+  { name: "url", value: "URL", repeated: true, precedesTool: true, about: "Use only the server at this URL" },
   {
     name: "name",
     value: "NAME",
-    yields: true,
+    precedesTool: true,
     about: "Name of the --stdio or --url server (default: its package or host)"
   },
   {
     name: "env",
     value: "NAME=VALUE",
     repeated: true,
-    yields: true,
+    precedesTool: true,
     about: "Environment variable for the --stdio server; NAME alone passes its current value"
   },
   {
     name: "header",
     value: "HEADER",
     repeated: true,
-    yields: true,
+    precedesTool: true,
     about: "HTTP header for the --url server: 'Authorization: Bearer ${env:TOKEN}'"
   },
   {
@@ -138,7 +138,7 @@ export const read = (argv: ReadonlyArray<string>, command?: Command.Loaded): Rea
     const [, name = word, inline] = /^(--[^=]*)=(.*)$/s.exec(word) ?? []
     const isBehindTool = first > 0 && words.length >= first
     const known = byWord.get(name)
-    const option = known?.yields === true && isBehindTool ? undefined : known
+    const option = known?.precedesTool === true && isBehindTool ? undefined : known
     if (option === undefined) {
       const isValue = unknown.has(words.length - 1) && !words.at(-1)!.includes("=") && /^-[^-]/.test(word)
       if (!isBehindTool || (!isValue && !word.startsWith("--"))) {

@@ -125,7 +125,7 @@ export const print = (
       ? unknown
       : source === "servers"
       ? { ...unknown, servers: (yield* Lookup.look(shared, Effect.succeed)).discovery.servers.map(({ name }) => name) }
-      : yield* Application.use(shared, () => Effect.succeed({ rests: true }), cached(read.words[1] ?? word))
+      : yield* Application.use(shared, () => Effect.succeed({ lazy: true }), cached(read.words[1] ?? word))
     const found = candidates(words, word, commands, command, known)
     const screen = yield* Screen.Screen
     yield* screen.out(

@@ -91,7 +91,7 @@ export const of = (discovery: ConfigDiscovery.Discovery): typeof Found.Type => (
   ...discovery,
   servers: discovery.servers.map((found) => ({
     ...found,
-    state: View.before[found.state._tag],
+    state: View.initial[found.state._tag],
     why: whyOf(found),
     transport: View.transportOf(found),
     from: found.provenance
@@ -114,7 +114,7 @@ const place = (label: string, at: Scope.Provenance): Screen.Line => [
 
 const server = (found: ConfigDiscovery.Found): ReadonlyArray<Screen.Line> => {
   const { name, provenance, sameAs, shadows, sources } = found
-  const span = View.span(View.before[found.state._tag])
+  const span = View.span(View.initial[found.state._tag])
   const why = whyOf(found)
   const text = why === undefined ? span.text : `${span.text} (${why})`
   return [

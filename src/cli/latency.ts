@@ -10,7 +10,7 @@ export interface Latency {
   /** Pings all connected servers concurrently. */
   readonly measure: Effect.Effect<void>
   /** Pings connected servers without a sample. */
-  readonly greet: Effect.Effect<void>
+  readonly pingNew: Effect.Effect<void>
   /** Milliseconds, the newest last; null for a missing answer. */
   readonly of: (server: string) => ReadonlyArray<number | null>
   /** The number of completed calls since `listen` was started. */
@@ -62,7 +62,7 @@ export const make = (runtime: McpRuntime.McpRuntime["Type"], timeout = patience)
     called,
     listen: Stream.runForEach(runtime.events, (event) => Effect.sync(() => hear(event))),
     measure: asked(() => true),
-    greet: asked((server) => of(server).length === 0)
+    pingNew: asked((server) => of(server).length === 0)
   }
 }
 

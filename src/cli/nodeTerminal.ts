@@ -93,12 +93,12 @@ export const device: Effect.Effect<Screen.Device> = Effect.gen(function*() {
   const { variables } = yield* HostEnvironment.HostEnvironment
   const { NO_COLOR, TERM } = variables()
   const { stderr, stdin, stdout } = process
-  const left = yield* Deferred.make<void>()
+  const outputClosed = yield* Deferred.make<void>()
   const streams = { out: stdout, err: stderr }
   const mayColour = (NO_COLOR ?? "") === "" && TERM !== "dumb"
 
   // the reader may close the pipe early, like `head`
-  stdout.on("error", () => Deferred.unsafeDone(left, Effect.void))
+  stdout.on("error", () => Deferred.unsafeDone(outputClosed, Effect.void))
   // an error of stderr cannot be reported anywhere
   stderr.on("error", () => undefined)
 
@@ -140,6 +140,6 @@ export const device: Effect.Effect<Screen.Device> = Effect.gen(function*() {
         stdin.setEncoding("utf8").on("data", take).once("end", end).once("error", end)
         return Effect.sync(() => stdin.off("data", take).off("end", end).off("error", end))
       }).pipe(Effect.ensuring(Effect.sync(() => stdin.pause()))),
-    left: Deferred.await(left)
+    outputClosed: Deferred.await(outputClosed)
   }
 })

@@ -8,7 +8,7 @@ const all = (platform: string): ReadonlyArray<Process> =>
   platform === "linux" ? ProcessTree.table(platform).all().filter(({ isZombie }) => !isZombie) : []
 
 /** The children of this process. */
-export const own = (platform: string): ReadonlyArray<Process> => {
+export const children = (platform: string): ReadonlyArray<Process> => {
   const me = process.pid
   return all(platform).filter(({ parent }) => parent === me)
 }

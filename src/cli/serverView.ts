@@ -46,7 +46,7 @@ const states: Record<ServerStatus.ServerStatus["_tag"], State> = {
 }
 
 /** The states before a server is started. */
-export const before = {
+export const initial = {
   Ready: "waiting",
   Disabled: "off",
   Denied: "off",

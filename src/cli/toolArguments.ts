@@ -87,7 +87,7 @@ export const readAll = (
       }
       const [, key = "", inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? []
       if (!properties.has(key) && !properties.has(key.split(".")[0]!)) {
-        if (options.some(({ name, yields }) => yields === true && name === key)) {
+        if (options.some(({ name, precedesTool }) => precedesTool === true && name === key)) {
           return yield* usage(
             `the tool has no argument ${quote(key)}`,
             `Put the option --${key} before the tool.`

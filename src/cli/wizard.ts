@@ -35,13 +35,13 @@ const toolOf = (screen: Screen.Screen["Type"], { ask, runtime }: Application.App
       return yield* new McpError.NotFound({ server: "", kind: "tool", name: "(any)", suggestions: [] })
     }
     const server = servers.length === 1 ? servers[0] : yield* among(screen, "server", servers.map((name) => [name, ""]))
-    const own = tools.filter(({ serverName }) => serverName === server)
+    const ofServer = tools.filter(({ serverName }) => serverName === server)
     const name = yield* among(
       screen,
       "tool",
-      own.map(({ description, tool }) => [tool.name, Offered.summary({ description, title: tool.title })])
+      ofServer.map(({ description, tool }) => [tool.name, Offered.summary({ description, title: tool.title })])
     )
-    return own.find(({ tool }) => tool.name === name)!
+    return ofServer.find(({ tool }) => tool.name === name)!
   })
 
 /** The end of the input ends the program, like Ctrl-C. */

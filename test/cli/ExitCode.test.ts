@@ -130,7 +130,7 @@ describe("an error", () => {
           Effect.onInterrupt(() => Effect.sync(() => void (isClosed = true)))
         )
       )
-      const device = Device.make({ left: Deferred.await(begun) })
+      const device = Device.make({ outputClosed: Deferred.await(begun) })
       assert.strictEqual(yield* Cli.run({ argv: ["fail"], version: "1", device, commands: [never] }), 0)
       assert.isTrue(isClosed)
       assert.strictEqual(device.err(), "")

@@ -31,7 +31,7 @@ export const make = (more: Partial<Screen.Device>, answers: ReadonlyArray<string
         return left.shift()
       }),
     input: () => Effect.succeed(""),
-    left: Effect.never,
+    outputClosed: Effect.never,
     ...more,
     out: () => texts.out,
     err: () => texts.err,

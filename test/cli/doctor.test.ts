@@ -413,7 +413,7 @@ describe("the processes of a server", () => {
         ),
         (child) => Effect.sync(() => process.kill(-child.pid!, "SIGKILL"))
       )
-      const roots = Processes.own("linux").filter(({ pid }) => pid === child.pid)
+      const roots = Processes.children("linux").filter(({ pid }) => pid === child.pid)
       const tree = yield* Effect.repeat(Effect.delay(Effect.sync(() => Processes.tree(roots, "linux")), "10 millis"), {
         until: (found) => found.length === 2
       })
@@ -429,6 +429,6 @@ describe("the processes of a server", () => {
     }))
 
   it("are not known elsewhere", () => {
-    assert.deepStrictEqual(Processes.own("win32"), [])
+    assert.deepStrictEqual(Processes.children("win32"), [])
   })
 })

@@ -101,7 +101,7 @@ export const run = (
         return left.shift()
       }),
     input: (limit) => Effect.succeed(input.length > limit ? undefined : input),
-    left: Effect.never
+    outputClosed: Effect.never
   }
   return Cli.run({ argv: ["--root", root, ...argv], version: "0.0.0", device }).pipe(
     Effect.provideService(HostEnvironment.HostEnvironment, {

@@ -74,7 +74,7 @@ export const Approvals = Schema.Struct({
 /** A fingerprint identifies one version of an entry, unlike a name. */
 const isFingerprint = (text: string): boolean => /^sha256:[0-9a-f]{64}$/i.test(text)
 
-const told = (one: Trust.Pending, decision: Consent.Decision, granted: ReadonlyArray<string> = []) => ({
+const documentOf = (one: Trust.Pending, decision: Consent.Decision, granted: ReadonlyArray<string> = []) => ({
   ...one,
   variables: one.variables.map((name) => ({ name, credential: isCredential(name) })),
   consent: Trust.consent(one),
@@ -144,7 +144,7 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
       )
       if (wanted === undefined && !isSet("all")) {
         return yield* shared.json
-          ? screen.json(Approvals, { servers: waiting.map((one) => told(one, "waiting")) })
+          ? screen.json(Approvals, { servers: waiting.map((one) => documentOf(one, "waiting")) })
           : list(waiting, found.trust)
       }
       const chosen = waiting.filter(({ fingerprint, server }) =>
@@ -155,7 +155,7 @@ const servers: Command.Command["run"] = ({ args: [wanted], isSet, shared, values
           yield* variablesOf(one, variables)
           const granted = grants(one, variables)
           const decision = yield* Consent.decide(waitingOf(one, found.trust, granted), wanted?.toLowerCase())
-          return told(one, decision, decision === "approved" ? granted : [])
+          return documentOf(one, decision, decision === "approved" ? granted : [])
         }))
       if (wanted !== undefined && chosen.length === 0) yield* settled(wanted, variables, found)
       else if (chosen.length === 0) yield* screen.note(nothing)

@@ -42,7 +42,7 @@ export const Logins = Schema.Struct({
 type Login = typeof Login.Type
 
 /** The outcome of an action: the logins for the document, and the output for people. */
-interface Told {
+interface Outcome {
   readonly logins: ReadonlyArray<Login>
   readonly out: ReadonlyArray<Screen.Line>
   readonly notes: ReadonlyArray<string>
@@ -142,7 +142,7 @@ const login = (application: Application.Application, server: string) =>
         ...(now.scopes.length === 0 ? [] : [`  scopes: ${now.scopes.join(" ")}`])
       ],
       notes: [`Login saved in ${yield* keptIn}`]
-    } satisfies Told
+    } satisfies Outcome
   })
 
 const logout = ({ runtime: { servers } }: Application.Application, server: string) =>
@@ -159,7 +159,7 @@ const logout = ({ runtime: { servers } }: Application.Application, server: strin
       logins: [loginOf(server, yield* servers.loginStatus(server))],
       out: was ? [[{ text: "logged out", style: "good" }, ` of ${server}`]] : [],
       notes: was ? [] : [`${server}: not logged in`]
-    } satisfies Told
+    } satisfies Outcome
   })
 
 const status = (
@@ -174,14 +174,14 @@ const status = (
           onFailure: (error) => without(name, "unknown", error),
           onSuccess: (status) => loginOf(name, status)
         })
-        : Effect.succeed(without(name, View.before[state._tag])))
+        : Effect.succeed(without(name, View.initial[state._tag])))
     return logins.length === 0
-      ? { logins, out: [], notes: ["No remote servers are configured."] } satisfies Told
+      ? { logins, out: [], notes: ["No remote servers are configured."] } satisfies Outcome
       : {
         logins,
         out: Layout.table(columns, logins, screen.columns),
         notes: [...logins.flatMap(({ error }) => error?.message ?? []), `Logins are saved in ${yield* keptIn}`]
-      } satisfies Told
+      } satisfies Outcome
   })
 
 const actions = ["login", "logout", "status"]
@@ -204,7 +204,7 @@ const run: Command.Command["run"] = ({ args: [action = "status", server], isSet,
       return {
         servers: found.map(({ name }) => name),
         consent: changes !== undefined,
-        rests: true,
+        lazy: true,
         browser: !isSet("no-browser"),
         scopes: values("scope").flatMap(scopesOf)
       }
@@ -213,7 +213,7 @@ const run: Command.Command["run"] = ({ args: [action = "status", server], isSet,
     Effect.gen(function*() {
       const screen = yield* Screen.Screen
       const { discovery, keptIn } = application
-      const { logins, notes, out }: Told = changes === undefined
+      const { logins, notes, out }: Outcome = changes === undefined
         ? yield* status(application, yield* meant(server, shared.servers, discovery))
         : yield* (action === "login" ? login : logout)(application, changes)
       if (shared.json) yield* screen.json(Logins, { keptIn: yield* keptIn, servers: logins })

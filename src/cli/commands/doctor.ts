@@ -374,7 +374,7 @@ export const command: Command.Command = {
           Effect.as(Application.named(names, discovery), {
             servers: names.length === 0 ? undefined : names,
             once: true,
-            rests: true
+            lazy: true
           }),
         (application) =>
           Effect.gen(function*() {

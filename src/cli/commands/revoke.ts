@@ -24,7 +24,7 @@ const isAgreed = ({ config, provenance, sources, state }: ConfigDiscovery.Found)
   (state._tag === "Ready" || state._tag === "Disabled") && config !== undefined && config.blocked === undefined &&
   [provenance, ...sources].some(({ origin }) => !Scope.rights(origin).start && origin !== "code")
 
-const told = ({ config, fingerprint, name }: ConfigDiscovery.Found, revoked: boolean) => ({
+const documentOf = ({ config, fingerprint, name }: ConfigDiscovery.Found, revoked: boolean) => ({
   server: name,
   fingerprint,
   variables: config?.expansion?.grants ?? [],
@@ -37,10 +37,10 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
       const screen = yield* Screen.Screen
       if (wanted === undefined) {
         const agreed = discovery.servers.filter(isAgreed)
-        if (shared.json) yield* screen.json(Agreed, { servers: agreed.map((found) => told(found, false)) })
+        if (shared.json) yield* screen.json(Agreed, { servers: agreed.map((found) => documentOf(found, false)) })
         else if (agreed.length === 0) yield* screen.note("This workspace has no approvals.")
         for (const found of shared.json ? [] : agreed) {
-          const { fingerprint, variables } = told(found, false)
+          const { fingerprint, variables } = documentOf(found, false)
           yield* screen.out(
             [{ text: found.name, style: "strong" }, `  ${Scope.format(found.provenance)}`],
             [{ text: "  fingerprint: ", style: "weak" }, fingerprint],
@@ -59,7 +59,7 @@ const run: Command.Command["run"] = ({ args: [wanted], shared }) =>
           ? [{ text: "revoked", style: "good" }, `: ${found.name}`]
           : `${found.name}: not approved`
       )
-      if (shared.json) yield* screen.json(Agreed, { servers: [told(found, revoked)] })
+      if (shared.json) yield* screen.json(Agreed, { servers: [documentOf(found, revoked)] })
     }))
 
 export const command: Command.Command = {

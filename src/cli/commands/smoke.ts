@@ -213,7 +213,7 @@ const run: Command.Command["run"] = ({ shared }) =>
     const screen = yield* Screen.Screen
     const { platform } = yield* HostEnvironment.HostEnvironment
     const sockets = Processes.sockets()
-    const before = new Set(Processes.own(platform).map(({ pid }) => pid))
+    const before = new Set(Processes.children(platform).map(({ pid }) => pid))
     const started: Array<Processes.Process> = []
     const each = (server: string, promises: Promises) =>
       Effect.gen(function*() {
@@ -223,7 +223,7 @@ const run: Command.Command["run"] = ({ shared }) =>
           // the other checks need a connection
           if (lines[0]?.kept !== false) lines.push(yield* tried(shared, server)(promise))
         }
-        const fresh = Processes.own(platform).filter(({ pid }) => !before.has(pid))
+        const fresh = Processes.children(platform).filter(({ pid }) => !before.has(pid))
         started.push(...Processes.tree(fresh, platform))
         return lines
       })

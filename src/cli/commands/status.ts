@@ -220,7 +220,7 @@ const watch = (watching: Watching, every: Duration.Duration) =>
       Stream.as(changes, undefined),
       Stream.mapEffect(Stream.tick(every), () => latency.measure),
       ...(isDrawn
-        ? [Stream.tick("1 second"), Stream.mapEffect(changes, () => latency.greet), resized(screen)]
+        ? [Stream.tick("1 second"), Stream.mapEffect(changes, () => latency.pingNew), resized(screen)]
         : [])
     ], { concurrency: "unbounded" })
     return Stream.mapEffect(signals, () =>
