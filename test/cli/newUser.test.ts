@@ -84,13 +84,13 @@ describe("where nothing is configured", () => {
 })
 
 describe("where the file is broken", () => {
-  const broken = /mcp-client\.json:1\b[^]*correct the syntax/
+  const broken = /mcp-client\.json:1\b[^]*fix the syntax/
   const lines = [
     "list;tools;show a/b;call a/b;resources;read a://b;prompts;prompt a;status;status --watch;events",
     "approve;approve a;revoke;revoke a;auth;auth login a;doctor;repl;serve;serve --http 0"
   ].join(";").split(";")
   const edits = ["config add a --url https://a.example", "config import cursor"]
-    .map((line): Said => [line, 3, /mcp-client\.json": line 1:[^]*correct the syntax/])
+    .map((line): Said => [line, 3, /mcp-client\.json": line 1:[^]*fix the syntax/])
   each([
     ...lines.map((line): Said => [line, 3, broken]),
     ...edits,
