@@ -311,7 +311,7 @@ describe("texts of tools behind a gateway", () => {
       const caller = yield* Gateway.caller(gateway)
       const text = Gateway.textOf(yield* call(caller, "mcp__one__tell"))
       assert.isAtMost(text.length, 2_000)
-      const handle = /kept as ([^,]+),/.exec(text)?.[1]
+      const handle = /stored as ([^,]+),/.exec(text)?.[1]
       const page = yield* caller.call("tools/call", {
         name: "mcp_read_output",
         arguments: { handle, offset: long.indexOf("line 1000"), limit: 500 }
