@@ -51,6 +51,19 @@ const program = Effect.gen(function*() {
         onProgress: ({ progress: value }) => progress.push(value)
       }).pipe(Effect.map((result) => ({ text: ToolResult.text(result), progress })))
     },
+    bench: ({ args, concurrency, count, tool }) =>
+      Effect.gen(function*() {
+        const times = []
+        const one = Effect.suspend(() => {
+          const began = performance.now()
+          return Effect.tap(mcp.callTool(tool, args), () => Effect.sync(() => times.push(performance.now() - began)))
+        })
+        const began = performance.now()
+        yield* Effect.forEach(Array.from({ length: count }), () => one, { concurrency, discard: true })
+        const took = performance.now() - began
+        const sorted = times.toSorted((a, b) => a - b)
+        return { p50: sorted[Math.floor(count / 2)], p99: sorted[Math.floor(count * 0.99)], rate: (count / took) * 1_000 }
+      }),
     tools: () =>
       Effect.map(mcp.tools, ({ missing, tools }) => ({
         tools: tools.map(({ name }) => name),

@@ -184,14 +184,19 @@ const attempt = (machine: Machine, state: State & Retry, policy: Policy, now: nu
 const giveUp = (machine: Machine, { error, notBefore }: Retry, isStorm = false): Step =>
   to({ ...machine, attempt: 0 }, { _tag: "Failed", error, notBefore, isStorm })
 
+/** The connection is opened at another place, which is no failure. */
+const isMove = (error: ConnectError): boolean => error._tag === "ConnectionLost" && error.reason === "moved"
+
+/** How long a connection lasts, in milliseconds, before its move begins a new series of attempts. */
+const stableBeforeMove = 1_000
+
 /** What the error of a failed attempt, or of a lost connection, leads to. */
 const fail = (machine: Machine, { error, next }: Failure): Step => {
   if (next === "login") return to({ ...machine, attempt: 0 }, { _tag: "NeedsLogin", error })
   if (next === "final") return giveUp(machine, { error, notBefore: 0 })
   const attempt = machine.attempt + 1
   const { gen, wasConnected } = machine
-  // a connection that moves to another place is no failure, however often it moves
-  const failing = machine.failing || !(error._tag === "ConnectionLost" && error.reason === "moved")
+  const failing = machine.failing || !isMove(error)
   return to(
     { ...machine, attempt, failing },
     { _tag: "Planning", error },
@@ -259,7 +264,8 @@ const react = (machine: Machine, event: Event, policy: Policy, now: number): Ste
     case "Lost": {
       if (state._tag === "Retired") return release(machine, "Closed")
       if (state._tag !== "Ready") return stay
-      const isStable = now - state.since >= Duration.toMillis(policy.stableAfter)
+      const stableAfter = isMove(event.error) ? stableBeforeMove : Duration.toMillis(policy.stableAfter)
+      const isStable = now - state.since >= stableAfter
       return failed(isStable ? { ...machine, attempt: 0 } : machine, event)
     }
     case "Quiet": {

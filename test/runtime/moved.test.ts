@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Schedule, TestClock } from "effect"
+import { type Duration, Effect, Fiber, Schedule, TestClock } from "effect"
 import * as McpError from "../../src/McpError.ts"
 import * as McpEvent from "../../src/McpEvent.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
@@ -9,7 +9,7 @@ import * as MemoryTransport from "../../src/testing/MemoryTransport.ts"
 import * as Runtime from "../support/runtime.ts"
 
 /** Loses the connection in the middle of one call after the other. */
-const losing = (end: Faults.End, times: number) =>
+const losing = (end: Faults.End, times: number, after: Duration.DurationInput = "2 minutes") =>
   Effect.gen(function*() {
     const server = yield* MemoryServer.make({
       tools: [
@@ -39,7 +39,7 @@ const losing = (end: Faults.End, times: number) =>
         const call = yield* Effect.fork(Effect.flip(callTool({ server: "s", tool: "slow" })))
         yield* TestClock.adjust("2 seconds")
         yield* server.until(() => server.received("tools/call").length === round + 1)
-        yield* TestClock.adjust("2 minutes")
+        yield* TestClock.adjust(after)
         yield* server.drop(end)
         labels.push(McpError.label(yield* Fiber.join(call)))
       }
@@ -56,6 +56,13 @@ describe("a connection that its connector moves", () => {
       assert.deepStrictEqual(labels, Array.from({ length: 4 }, () => "ConnectionLost/moved"))
       assert.deepStrictEqual(delays, [0, 0, 0, 0])
       assert.deepStrictEqual(breaker, [])
+      assert.strictEqual(last._tag, "Right")
+    }))
+
+  it.scoped("is opened again at once, however often it moves before it counts as stable", () =>
+    Effect.gen(function*() {
+      const { delays, last } = yield* losing(Faults.lost("moved"), 30, "1 second")
+      assert.deepStrictEqual(delays, Array.from({ length: 30 }, () => 0))
       assert.strictEqual(last._tag, "Right")
     }))
 
