@@ -121,9 +121,12 @@ export const round = async (fleet, name, random, server = "counter0") => {
   }
   let seen = ""
   await Promise.all(Array.from(fleet.nodes, (node) => until(() => `a node lists no tools: ${seen}`, () => ready(node))))
-  const { text } = await Array.from(fleet.nodes)[0].call(`mcp__${server}__who`)
-  const home = fleet.servers().find(({ pid }) => String(pid) === text)?.node
-  if (home === undefined) throw new Error(`no node has the server ${text}`)
+  let home
+  await until("no node has the server", async () => {
+    const { text } = await Array.from(fleet.nodes)[0].call(`mcp__${server}__who`)
+    home = fleet.servers().find(({ pid }) => String(pid) === text)?.node
+    return home !== undefined
+  })
 
   const load = startLoad(fleet, random, server)
   await sleep(200 + random() * 1_000)
