@@ -112,7 +112,7 @@ export const common = {
     restrictedTo: "environment",
     overlay: "credential",
     description:
-      "`shared`: all users of an application share one connection and one login. `identity` (default): each has its own."
+      "`shared`: all users share one connection and one login. `identity` (default): each user has its own. `session`: in a fleet, each runtime has its own."
   },
   maxMessageBytes: { schema: Count, identity: false, description: "Size limit of one message, in bytes." },
   maxResultChars: {
