@@ -66,7 +66,7 @@ require(${JSON.stringify(bin)})\n`
     const { args, command, env } = place.command("own", {})
     const { code, stderr } = await run({ command, args: args.slice(0, 2), env }, "1")
     assert.strictEqual(code, 2)
-    assert.include(stderr, "Another gateway started this gateway, which would start itself without end.")
+    assert.include(stderr, "this gateway was started by another gateway and would start itself again")
     assert.include(stderr, "--config")
   })
 
