@@ -103,7 +103,10 @@ export class Attachment {
   /** How many events have been read. */
   #read = 0
   #level: McpClient.LogLevel | undefined
-  #number = 0
+  #lastCall = 0
+  #lastWatch = 0
+  /** The calls that have ended since the home was last told. */
+  readonly #settled: Array<number> = []
   /** Done when no call is in flight, once the attachment closes. */
   #drained: Deferred.Deferred<void> | undefined
 
@@ -153,7 +156,7 @@ export class Attachment {
   ): Effect.Effect<JsonRpc.JsonObject, McpError.CallError> {
     return Effect.async((resume) => {
       if (this.#phase === "ended") return resume(this.#lost("not-sent", "it has ended"))
-      const number = ++this.#number
+      const number = ++this.#lastCall
       this.#calls.set(number, { operation, onProgress, settle: resume, progress: 0 })
       const fiber = this.#runtime.run(this.#attempts(number))
       return Effect.sync(() => {
@@ -167,7 +170,7 @@ export class Attachment {
   /** Watches until the scope closes, also in the connections after this one was asleep. */
   watch(filter: McpClient.WatchFilter): Effect.Effect<void, McpError.CallError, Scope.Scope> {
     return Effect.suspend(() => {
-      const watching = ++this.#number
+      const watching = ++this.#lastWatch
       return Effect.zipRight(
         Effect.acquireRelease(
           Effect.sync(() => this.#watches.set(watching, filter)),
@@ -213,9 +216,10 @@ export class Attachment {
     const { caller, handlers, home } = this.#peer
     const capabilities = ServerRequests.capabilities(handlers)
     while (this.#phase === "opening" || this.#phase === "open") {
-      const read = this.#read
-      const answer = yield* Effect.exit(home.Listen({ caller, capabilities, read }))
+      const settled = this.#settled.splice(0)
+      const answer = yield* Effect.exit(home.Listen({ caller, capabilities, read: this.#read, settled }))
       if (answer._tag === "Failure") {
+        this.#settled.push(...settled)
         yield* Effect.sleep(pause)
         continue
       }
@@ -353,7 +357,7 @@ export class Attachment {
   }
 
   #forget(number: number): void {
-    this.#calls.delete(number)
+    if (this.#calls.delete(number)) this.#settled.push(number)
     if (this.#calls.size === 0 && this.#drained !== undefined) Deferred.unsafeDone(this.#drained, Effect.void)
   }
 
@@ -377,10 +381,7 @@ export class Attachment {
     const { caller, home } = this.#peer
     const call = this.#calls.get(number)
     if (call === undefined) return Effect.succeed(undefined)
-    const sent = (incarnation: string) => {
-      const oldest = this.#calls.keys().next().value ?? number
-      return home.Call({ caller, incarnation, call: number, oldest, operation: call.operation })
-    }
+    const sent = (incarnation: string) => home.Call({ caller, incarnation, call: number, operation: call.operation })
     const opened = this.#opened
     const isOpen = opened !== undefined && this.#phase !== "asleep" && this.#phase !== "opening"
     const answered = isOpen ? sent(opened.incarnation) : Effect.flatMap(this.open, (opened) => sent(opened.incarnation))

@@ -146,14 +146,11 @@ const home = (configs: ReadonlyMap<string, ServerConfig.ServerConfig>, options: 
       }))
     }
 
-    const listen = ({ caller: id, capabilities, read }: {
-      readonly caller: string
-      readonly capabilities: JsonRpc.JsonObject
-      readonly read: number
-    }) =>
+    const listen = ({ caller: id, capabilities, read, settled }: FleetServer.Listen) =>
       Effect.gen(function*() {
         if (read > 0 && callers.get(id) === undefined) return { read, events: [unknown] }
         const caller = yield* callers.know(id)
+        callers.settle(caller, settled)
         if (read >= caller.read + caller.events.length) openFor(caller, capabilities)
         return yield* callers.listen(caller, read, options.beat)
       })
@@ -215,9 +212,12 @@ const home = (configs: ReadonlyMap<string, ServerConfig.ServerConfig>, options: 
         const caller = callers.get(call.caller)
         // its calls were forgotten with it, so this one may have been run
         if (caller === undefined) return new FleetServer.Refused({ neverBegun: false })
-        for (const number of caller.calls.keys()) if (number < call.oldest) caller.calls.delete(number)
         const known = caller.calls.get(call.call)
         if (known !== undefined) return joined(known)
+        // a copy that was delayed on the way
+        if (call.call <= caller.settledTo || caller.settled.has(call.call)) {
+          return new FleetServer.Refused({ neverBegun: false })
+        }
         const { incarnation } = call
         if (isMoving || connection?.incarnation !== incarnation) {
           return new FleetServer.Refused({ neverBegun: incarnations.has(incarnation) })
@@ -239,8 +239,9 @@ const home = (configs: ReadonlyMap<string, ServerConfig.ServerConfig>, options: 
 
     /** The shard belongs to another node: the calls that have begun are finished, and no other is. */
     const move = Effect.sync(() => {
-      if (isMoving || sharding.hasShardId(shardId)) return
-      isMoving = true
+      const wasMoving = isMoving
+      isMoving = !sharding.hasShardId(shardId)
+      if (!isMoving || wasMoving) return
       callers.dismiss(({ calls }) => ({ _tag: "Moving", accepted: Array.from(calls.keys()) }))
     })
     yield* Effect.forkScoped(Effect.repeat(move, Schedule.spaced(look)))

@@ -106,11 +106,19 @@ const Call = Schema.Struct({
   incarnation: Schema.String,
   /** The number of the call among those of its caller. */
   call: Schema.Number,
-  /** The lowest call that the caller still waits for; the home forgets those below it. */
-  oldest: Schema.Number,
   operation: Operation
 })
 export type Call = typeof Call.Type
+
+const Listen = Schema.Struct({
+  caller: Schema.String,
+  capabilities: JsonObject,
+  /** How many events the caller has read. */
+  read: Schema.Number,
+  /** The calls that the caller no longer waits for, and never sends again. */
+  settled: Schema.Array(Schema.Number)
+})
+export type Listen = typeof Listen.Type
 
 export const Result = Schema.Struct({
   result: JsonObject,
@@ -125,7 +133,7 @@ export const FleetServer = Entity.make("effect-mcp-runtime/FleetServer", [
    * is a sign of life.
    */
   Rpc.make("Listen", {
-    payload: { caller: Schema.String, capabilities: JsonObject, read: Schema.Number },
+    payload: Listen.fields,
     success: Events
   }),
   Rpc.make("Call", {

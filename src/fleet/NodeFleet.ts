@@ -83,6 +83,8 @@ const isAlive = (runners: Runners.Runners["Type"], { deadAfter }: Options) => (a
     Effect.isSuccess
   )
 
+type Watched = readonly [runner: { readonly address: RunnerAddress.RunnerAddress }, isHealthy: boolean]
+
 /**
  * Watches the other homes. The cluster has one watch for all, which dies with the home that runs it; and a home that is
  * frozen keeps its locks as long as its connection to the database is open.
@@ -97,17 +99,19 @@ const watch = (options: Options, self: RunnerAddress.RunnerAddress) =>
     const unlock = (address: RunnerAddress.RunnerAddress) =>
       sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ${applicationName(address)}`
 
-    const check = ([{ address }, wasHealthy]: readonly [{ readonly address: RunnerAddress.RunnerAddress }, boolean]) =>
+    /** Never calls the last healthy home dead, so that two homes that lose sight of each other do not both go. */
+    const check = (all: ReadonlyArray<Watched>) => ([{ address }, wasHealthy]: Watched) =>
       Effect.gen(function*() {
         if (address.host === self.host && address.port === self.port) return
         const isHealthy = yield* alive(address)
-        if (isHealthy === wasHealthy) return
+        const isLast = all.filter(([, isHealthy]) => isHealthy).length <= 1
+        if (isHealthy === wasHealthy || (!isHealthy && isLast)) return
         yield* storage.setRunnerHealth(address, isHealthy)
         if (!isHealthy) yield* unlock(address)
       })
 
     yield* storage.getRunners.pipe(
-      Effect.flatMap((all) => Effect.forEach(all, check, { concurrency: "unbounded", discard: true })),
+      Effect.flatMap((all) => Effect.forEach(all, check(all), { concurrency: "unbounded", discard: true })),
       Effect.catchAllCause((cause) => RuntimeLog.debug("could not watch the homes of the fleet", cause)),
       Effect.repeat(Schedule.spaced(options.watchEvery)),
       Effect.forkScoped

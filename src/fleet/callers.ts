@@ -15,14 +15,17 @@ import type * as McpError from "../McpError.ts"
 import type * as JsonRpc from "../transport/JsonRpc.ts"
 import type * as FleetServer from "./FleetServer.ts"
 
-/** A call that has begun. It is kept until its caller no longer needs the result. */
-export type Running = Fiber.Fiber<FleetServer.Result, McpError.CallError>
+/** A call that has begun. It is kept until its caller has the result. */
+export type Running = Fiber.RuntimeFiber<FleetServer.Result, McpError.CallError>
 
 /** A calling node, from its first attachment until it detaches or gives no sign of life. */
 export interface Caller {
   /** Closed when the caller is forgotten. */
   readonly scope: Scope.CloseableScope
   readonly calls: Map<number, Running>
+  /** The calls up to `settledTo` and those in `settled` have ended for the caller. They are never begun again. */
+  readonly settled: Set<number>
+  settledTo: number
   readonly watches: Map<number, { readonly scope: Scope.CloseableScope; readonly ofResources: boolean }>
   readonly questions: Map<number, Deferred.Deferred<JsonRpc.JsonObject, ServerRequests.Refused>>
   inFlight: number
@@ -68,6 +71,8 @@ export class Callers {
         const caller: Caller = {
           scope,
           calls: new Map(),
+          settled: new Set(),
+          settledTo: 0,
           watches: new Map(),
           questions: new Map(),
           inFlight: 0,
@@ -91,6 +96,7 @@ export class Callers {
       this.#callers.delete(id)
       if (caller === undefined) return Effect.void
       caller.news.unsafeOpen()
+      for (const running of caller.calls.values()) running.unsafeInterruptAsFork(FiberId.none)
       return Scope.close(caller.scope, Exit.void)
     })
   }
@@ -100,6 +106,15 @@ export class Callers {
     return Array.from(this.#callers).flatMap(([id, { events, heardAt }]) =>
       heardAt < time || events.length > backlog ? [id] : []
     )
+  }
+
+  /** Forgets the results of calls, and remembers their numbers. */
+  settle(caller: Caller, calls: ReadonlyArray<number>): void {
+    for (const call of calls) {
+      caller.calls.delete(call)
+      if (call > caller.settledTo) caller.settled.add(call)
+    }
+    while (caller.settled.delete(caller.settledTo + 1)) caller.settledTo++
   }
 
   /** Runs a call of a caller. */

@@ -3,6 +3,9 @@ import { Duration } from "effect"
 import { readFileSync } from "node:fs"
 import * as Protocol from "../../src/client/Protocol.ts"
 import * as Limits from "../../src/config/Limits.ts"
+import * as FleetConnector from "../../src/fleet/FleetConnector.ts"
+import * as FleetHome from "../../src/fleet/FleetHome.ts"
+import * as NodeFleet from "../../src/fleet/NodeFleet.ts"
 import * as McpError from "../../src/McpError.ts"
 import * as McpRuntime from "../../src/McpRuntime.ts"
 import * as NodeHttpListener from "../../src/node/NodeHttpListener.ts"
@@ -51,7 +54,10 @@ const tables: ReadonlyArray<Readonly<Record<string, unknown>>> = [
   without(HttpEndpoint.defaults, McpServer.defaults),
   without(NodeHttpListener.defaults, { port: 0 }),
   { ...McpServe.defaults },
-  { ...AgentServer.defaults }
+  { ...AgentServer.defaults },
+  { ...FleetConnector.defaults },
+  { ...FleetHome.defaults },
+  { ...NodeFleet.defaults }
 ]
 
 function without(options: object, others: object): Readonly<Record<string, unknown>> {
