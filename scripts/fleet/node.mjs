@@ -25,7 +25,7 @@ const configs = Array.from({ length: servers }, (_, index) =>
 
 const fleet = NodeFleet.layer({
   url: Redacted.make(url),
-  address: role === "caller" ? undefined : { host: "127.0.0.1", port },
+  address: port === undefined ? undefined : { host: "127.0.0.1", port },
   listen: listen === undefined ? undefined : { host: "127.0.0.1", port: listen },
   ...(drain === undefined ? {} : { drain })
 })
