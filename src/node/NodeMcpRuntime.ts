@@ -370,6 +370,10 @@ export const layerConfigured = (
 ): Layer.Layer<Services | ConfigDiscovery.ConfigDiscovery | Trust.Trust, Failure> =>
   closed(Layer.provideMerge(composeDiscovered(options), discovering(options)), Context.pick())
 
+export interface Discovered extends McpRuntime.Tools {
+  readonly runtime: McpRuntime.McpRuntime["Type"]
+}
+
 /** The result of a discovery on this machine, without a runtime. Starts no server. */
 export const discovery = (
   options: Pick<ConfiguredOptions, "config" | "trust"> = {}
@@ -378,3 +382,14 @@ export const discovery = (
     Layer.build(layerDiscovery(options)),
     (context) => Context.get(context, ConfigDiscovery.ConfigDiscovery).discover
   ))
+
+/**
+ * Connects to the servers of `servers`, or else of configuration files, and lists their tools. The servers run until the
+ * scope closes.
+ */
+export const discover = (options: Options | ConfiguredOptions = {}): Effect.Effect<Discovered, Failure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const made: Layer.Layer<Services, Failure> = "servers" in options ? layer(options) : layerConfigured(options)
+    const runtime = Context.get(yield* Layer.build(made), McpRuntime.McpRuntime)
+    return { ...(yield* runtime.tools), runtime }
+  })

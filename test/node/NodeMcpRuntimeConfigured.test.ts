@@ -99,7 +99,7 @@ const status = (runtime: McpRuntime.McpRuntime["Type"], server: string, tag: str
 
 describe("a runtime whose servers are found", () => {
   NodeRuntime.test(
-    "lists their tools, and discovery finds them without a runtime",
+    "is made by discover without servers, and discovery finds them without a runtime",
     Effect.gen(function*() {
       const { home, path, root, write } = yield* tree
       const journal = yield* Journal.make
@@ -109,10 +109,7 @@ describe("a runtime whose servers are found", () => {
       assert.deepStrictEqual(found.map(({ name, state }) => [name, state._tag]), [["tool", "Ready"]])
       assert.strictEqual(configs.length, 1)
       assert.isFalse(existsSync(journal.file))
-      const { missing, tools } = yield* McpRuntime.McpRuntime.pipe(
-        Effect.flatMap((runtime) => runtime.tools),
-        Effect.provide(NodeMcpRuntime.layerConfigured({ ...options, cacheDirectory: "memory", logs: false }))
-      )
+      const { missing, tools } = yield* NodeMcpRuntime.discover({ ...options, cacheDirectory: "memory", logs: false })
       assert.deepStrictEqual([missing, tools.map(({ serverName }) => serverName)], [[], ["tool"]])
     })
   )

@@ -257,6 +257,18 @@ describe("NodeMcpRuntime.using", () => {
       assert.isFalse(McpError.isMcpError(error))
       assert.isTrue("_op" in error && error._op === "InvalidData")
     }).pipe(environment({ FAILURES: "many" })))
+
+  it.live("reaches `discover` through its environment", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const peer = yield* server
+      const { missing, runtime, tools } = yield* NodeMcpRuntime.discover({
+        ...options,
+        servers: [Pool.remote("a"), Pool.remote("gone")]
+      }).pipe(Effect.provide(MemoryTransport.layer({ a: peer })))
+      assert.include(tools.map(({ name }) => name), "mcp__a__echo")
+      assert.deepStrictEqual(missing.map(({ server }) => server), ["gone"])
+      assert.strictEqual((yield* runtime.callTool({ server: "a", tool: "echo" })).isError, false)
+    })))
 })
 
 describe("the environment settings", () => {

@@ -247,7 +247,7 @@ const rebuilt: Readonly<Record<string, number>> = {
   auth: 2_122,
   observability: 550,
   // 2,500 in issue 17; over it are the checks of links, owners and modes
-  node: 2_543,
+  node: 2_555,
   // a ratchet: issue 17 asks for 3,300 with the modules of the root
   runtime: 3_352,
   // with json and text these are the 5,200 of DESIGN §4
